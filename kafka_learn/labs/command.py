@@ -17,6 +17,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 from kafka_learn.labs.grader import CheckResult, check, jvm_for_checks_of
+from kafka_learn.labs.grading.certificate_command import add_certificate
 from kafka_learn.labs.grading.grade_command import add_grade
 from kafka_learn.labs.lab import Lab, UnknownLabError, all_labs, find_lab
 from kafka_learn.labs.own.own_command import add_verbs
@@ -66,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     of_a_lab("reset", "start over (your work is moved aside)", _reset)
     add_verbs(verbs)
     add_grade(verbs)
+    add_certificate(verbs)
     solving = of_a_lab("solution", "compare your code with the shipped code, after a check", _solution)
     solving.add_argument("--code", action="store_true", help="show the shipped modules instead")
     solving.add_argument("--yes", action="store_true", help="do not ask first")

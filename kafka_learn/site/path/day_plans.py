@@ -95,13 +95,13 @@ def divided(items: Sequence[PlanItem], days: int) -> list[list[PlanItem]]:
 
 def _planned_day(day: PlannedDay, path: ReadingPath, language: str) -> str:
     items = [PlanItem(name, _minutes(name, path, language)) for name in day.stops]
-    rows = [[_link(item.name, path, language), word("minutes", language).format(item.minutes)] for item in items]
+    rows = [[link_of(item.name, path, language), word("minutes", language).format(item.minutes)] for item in items]
     spent = hours(sum(item.minutes for item in items), language)
     return f"### {day.title(language)}\n\n{table([word('to do', language), spent], rows)}"
 
 
 def _day_row(number: int, day: Sequence[PlanItem], path: ReadingPath, language: str) -> list[str]:
-    links = "<br>".join(_link(item.name, path, language) for item in day)
+    links = "<br>".join(link_of(item.name, path, language) for item in day)
     return [str(number), links, hours(sum(item.minutes for item in day), language)]
 
 
@@ -114,9 +114,9 @@ def _stage(stage: Stage, path: ReadingPath, language: str) -> str:
 
 
 def _stop_row(stop: Stop, path: ReadingPath, language: str) -> list[str]:
-    doing = [_link(name, path, language) for name in (*stop.notebooks, *stop.labs)]
+    doing = [link_of(name, path, language) for name in (*stop.notebooks, *stop.labs)]
     minutes = word("minutes", language).format(path.minutes(stop.page, language))
-    page = _link(stop.page, path, language)
+    page = link_of(stop.page, path, language)
     return [str(path.number(stop.page)), page, minutes, how_hard(stop.difficulty, language), "<br>".join(doing)]
 
 
@@ -124,7 +124,7 @@ def _minutes(name: str, path: ReadingPath, language: str) -> int:
     return path.lab(name).minutes if name.startswith("labs/") else path.minutes(name, language)
 
 
-def _link(name: str, path: ReadingPath, language: str) -> str:
+def link_of(name: str, path: ReadingPath, language: str) -> str:
     """A link from a page in ``book/`` to a page, a notebook or a lab."""
     if name.startswith("labs/"):
         title = f"{word('lab', language)}{path.lab(name).title_in(language)}"

@@ -21,6 +21,13 @@ _WORDS = {
         "The path has {} pages, about {} hours of reading, and {} labs, about {} hours of doing.",
         "整条路线有 {} 个页面，阅读约 {} 小时；另有 {} 个实验，动手约 {} 小时。",
     ),
+    "course": (
+        "{} pages and {} labs, about {} hours; no week takes more than {}.",
+        "{} 个页面，{} 个实验，约 {} 小时；最长的一周 {}。",
+    ),
+    "labs only": ("Labs", "只做实验"),
+    "colon": (": ", "："),
+    "semicolon": ("; ", "；"),
     "easy": ("easy", "容易"),
     "medium": ("medium", "中等"),
     "hard": ("hard", "较难"),
