@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_lite.admin.admin_utils import DEFAULT_ENTITY, AdminUtils
@@ -22,6 +22,9 @@ from kafka_lite.zookeeper.sanitizer import desanitize, sanitize
 logger = logging.getLogger(__name__)
 
 NO_USERNAME = "Username must not be empty"
+MAX_READ_USERS = 100
+"""Above so many users of one request, the nodes of all users are listed first, and only those that exist are read."""
+_MECHANISMS = {mechanism.type: mechanism for mechanism in ScramMechanism}
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,15 @@ class Upsertion(Deletion):
 
 
 def _mechanism(number: int) -> ScramMechanism | None:
-    return next((mechanism for mechanism in ScramMechanism if mechanism.type == number), None)
+    return _MECHANISMS.get(number)
+
+
+def _existing(zk_client: KafkaZkClient, users: Collection[str]) -> Container[str]:
+    """Return the users that may have a node, by one read; all of them if they are few."""
+    if len(users) <= MAX_READ_USERS:
+        return users
+    nodes = set(zk_client.get_entities("users"))
+    return {user for user in users if sanitize(user) in nodes} if nodes else ()
 
 
 def described(
@@ -78,7 +89,8 @@ def described(
     if not users:
         return _all_described(zk_client)
     counts = Counter(users)
-    return {user: _described(zk_client, user, counts[user]) for user in counts}
+    existing = _existing(zk_client, counts)
+    return {user: _described(zk_client, user, counts[user], user in existing) for user in counts}
 
 
 def _all_described(zk_client: KafkaZkClient) -> dict[str, Mapping[ScramMechanism, int] | ApiError]:
@@ -90,13 +102,15 @@ def _all_described(zk_client: KafkaZkClient) -> dict[str, Mapping[ScramMechanism
     return dict(sorted(found.items()))
 
 
-def _described(zk_client: KafkaZkClient, user: str, count: int) -> Mapping[ScramMechanism, int] | ApiError:
+def _described(
+    zk_client: KafkaZkClient, user: str, count: int, exists: bool
+) -> Mapping[ScramMechanism, int] | ApiError:
     if not user:
         return Errors.RESOURCE_NOT_FOUND.exception(NO_USERNAME)
     if count > 1:
         message = f"Cannot describe SCRAM credentials for the same user twice in a single request: {user}"
         return Errors.DUPLICATE_RESOURCE.exception(message)
-    found = _iterations(zk_client.get_entity_config(f"users/{sanitize(user)}"))
+    found = _iterations(zk_client.get_entity_config(f"users/{sanitize(user)}")) if exists else {}
     if found:
         return found
     message = f"Attempt to describe a user credential that does not exist: {user}"
@@ -119,21 +133,25 @@ def alter(
 ) -> dict[str, ApiError | None]:
     """Change credentials; for each user the error, or None. A user's changes are made together, or none of them."""
     changes: Sequence[Deletion] = [*deletions, *upsertions]
-    results: dict[str, ApiError | None] = {each.user: each.error for each in changes if each.error is not None}
-    pairs = Counter((each.user, each.mechanism) for each in changes if each.user not in results)
-    for (user, _), count in pairs.items():
-        if count > 1:
+    results: dict[str, ApiError | None] = {each.user: error for each in changes if (error := each.error) is not None}
+    of_user: dict[str, list[Deletion]] = {}
+    for each in changes:
+        if each.user not in results:
+            of_user.setdefault(each.user, []).append(each)
+    existing = _existing(zk_client, of_user)
+    for user, made in of_user.items():
+        if len({each.mechanism for each in made}) < len(made):
             message = "A user credential cannot be altered twice in the same request"
             results[user] = Errors.DUPLICATE_RESOURCE.exception(message)
-    for user in dict.fromkeys(user for user, _ in pairs if user not in results):
-        results[user] = _alter_user(zk_client, user, [each for each in changes if each.user == user])
+        else:
+            results[user] = _alter_user(zk_client, user, made, user in existing)
     return results
 
 
-def _alter_user(zk_client: KafkaZkClient, user: str, changes: Collection[Deletion]) -> ApiError | None:
+def _alter_user(zk_client: KafkaZkClient, user: str, changes: Collection[Deletion], exists: bool) -> ApiError | None:
     path = f"users/{sanitize(user)}"
     try:
-        config = dict(zk_client.get_entity_config(path))
+        config = dict(zk_client.get_entity_config(path)) if exists else {}
         for change in changes:
             mechanism = _mechanism(change.mechanism)
             assert mechanism is not None  # otherwise refused before

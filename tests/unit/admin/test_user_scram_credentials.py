@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from kafka_lite.admin.user_scram_credentials import Deletion, Upsertion, alter, described
+from kafka_lite.admin.user_scram_credentials import MAX_READ_USERS, Deletion, Upsertion, alter, described
 from kafka_lite.common.errors import ApiError
 from kafka_lite.security.scram.scram_credential import ScramCredential
 from kafka_lite.security.scram.scram_formatter import ScramFormatter
@@ -101,3 +101,27 @@ def test_what_goes_wrong_in_the_store_is_no_success(store: Any, monkeypatch: pyt
     (error,) = errors(alter(store, [], [GOOD])).values()
     assert error is not None
     assert error[0] == "UNKNOWN_SERVER_ERROR"
+
+
+def test_of_many_users_only_those_that_exist_are_read(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    alter(store, [], [GOOD, replace(GOOD, user="CN=bob")])
+    reads: list[str] = []
+    read = store.get_entity_config
+    monkeypatch.setattr(store, "get_entity_config", lambda path: (reads.append(path), read(path))[1])
+    unknown = [f"n{number}" for number in range(MAX_READ_USERS)]
+    found = described(store, [*unknown, "CN=bob"])
+    assert found["CN=bob"] == {SHA_256: 4096}
+    assert {error.error.name for error in found.values() if isinstance(error, ApiError)} == {"RESOURCE_NOT_FOUND"}
+    assert reads == ["users/CN%3Dbob"]
+    changed = alter(store, [Deletion(user, 1) for user in [*unknown, "alice"]], [replace(GOOD, user="new")])
+    assert {user for user, error in changed.items() if error is None} == {"alice", "new"}
+    assert "users/n0" not in store.nodes
+    assert reads[1:] == ["users/alice"]
+
+
+def test_few_users_are_read_without_listing_all(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "get_entities", None)
+    alter(store, [], [GOOD])
+    assert described(store, ["alice", *(f"n{number}" for number in range(MAX_READ_USERS - 1))])["alice"] == {
+        SHA_256: 4096
+    }
