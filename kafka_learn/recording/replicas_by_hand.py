@@ -61,6 +61,8 @@ PARKED = "…"
 """Stands for a response that has not arrived."""
 CONTROLLER, CONTROLLER_EPOCH = 9, 1
 LONG_MS = 60_000
+LAST_PROTOCOL_THAT_ASKS_FIRST = "2.6"
+"""Later followers learn where logs diverge when they fetch (KIP-595)."""
 NO_EPOCH = -1
 """The leader epoch of records in the formats up to 0.10.2, which have none."""
 _TIMESTAMP = 1_600_000_000_000
@@ -107,7 +109,10 @@ class ReplicasByHand:
     """Brokers 1, 2, … with a replica of ``demo-0`` each. A context manager."""
 
     def __init__(self, brokers: int = 3, *, protocol: str = "", min_insync_replicas: int = 1) -> None:
-        """``protocol`` is ``inter.broker.protocol.version``; with 0.10.2, followers truncate to high watermarks."""
+        """``protocol`` is ``inter.broker.protocol.version``; with 0.10.2, followers truncate to high watermarks.
+
+        By default it is the last one whose followers ask for the ends of epochs, which shows in the figures.
+        """
         self.time = MockTime()
         topic = {"min.insync.replicas": str(min_insync_replicas)}
         self.topic_config = LogConfig(topic | ({"message.format.version": protocol} if protocol else {}))
@@ -321,9 +326,8 @@ class BrokerByHand:
         logs = LogManager([folder], {}, config, scheduler, time)
         logs.startup()
         settings = {"broker.id": str(self.id), "zookeeper.connect": "embedded", "log.dirs": str(folder)}
-        if replicas.protocol:
-            settings["inter.broker.protocol.version"] = replicas.protocol
-            settings["log.message.format.version"] = replicas.protocol
+        protocol = replicas.protocol or LAST_PROTOCOL_THAT_ASKS_FIRST
+        settings |= {"inter.broker.protocol.version": protocol, "log.message.format.version": protocol}
         broker_config = KafkaConfig(settings)
         manager = new_replica_manager(broker_config, logs, scheduler, time, isr_store=replicas)
         manager.fetchers = FetchersByHand(

@@ -182,7 +182,7 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
                 if (
                     state is not None
                     and request.offset(partition) == state.offset
-                    and not self._process_response(partition, state, data)
+                    and not self.process_response(partition, state, data)
                 ):
                     self._partition_states.move_to_end(partition)
                     with_errors.append(partition)
@@ -196,8 +196,8 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
             self._back_off()
         return partitions
 
-    def _process_response(self, partition: TopicPartition, state: PartitionFetchState, data: PD) -> bool:
-        """Handle the response for a partition; false if the partition has failed."""
+    def process_response(self, partition: TopicPartition, state: PartitionFetchState, data: PD) -> bool:
+        """Handle the response for a partition, with the lock held; false if the partition has failed."""
         match data.error:
             case Errors.NONE:
                 return self._process_records(partition, state, data)

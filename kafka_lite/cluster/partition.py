@@ -18,6 +18,7 @@ from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.append_origin import AppendOrigin
+from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_append_info import LogAppendInfo
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
@@ -354,6 +355,29 @@ class Partition:
             return None
         end = leader.last_stable_offset if committed_only else leader.high_watermark
         return end.message_offset
+
+    def diverging_epoch(self, log: Log, last_fetched_epoch: int, fetch_offset: int) -> EpochEntry | None:
+        """Where a reader's log and this one part, if they do: the newest epoch that both may have, and its end here.
+
+        ``last_fetched_epoch`` is that of the reader's last record, before ``fetch_offset`` (-1: it does not ask)::
+
+            reader     |── epoch 1 ──|── epoch 2 ─────|   fetches from here, and has read epoch 2
+            this log   |── epoch 1 ─────|── epoch 3 ──|   does not have epoch 2, and epoch 1 ends here ─▶ |
+
+        Raises OFFSET_OUT_OF_RANGE if the epoch is newer than all of this log, or the reader is before its start.
+
+        Kafka 2.7: core/.../cluster/Partition.scala (readRecords), KIP-595; 0.10 truncates to the high watermark instead
+        """
+        if last_fetched_epoch < 0:
+            return None
+        end = log.end_offset_for_epoch(last_fetched_epoch)
+        if UNKNOWN_EPOCH in (end.epoch, end.start_offset):
+            unknown = f"the end of epoch {last_fetched_epoch} of {self.topic_partition} is not known"
+            raise Errors.OFFSET_OUT_OF_RANGE.exception(unknown)
+        if fetch_offset < log.log_start_offset:
+            below = f"offset {fetch_offset} is below the log start offset {log.log_start_offset}"
+            raise Errors.OFFSET_OUT_OF_RANGE.exception(f"{below} of {self.topic_partition}")
+        return end if end.epoch < last_fetched_epoch or end.start_offset < fetch_offset else None
 
     def check_leader_epoch(self, requested_epoch: int) -> Errors:
         """Compare the leader epoch that a client knows with ours (-1: it knows none)."""

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.cluster.replica import Replica
-from kafka_lite.common.errors import Errors
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperation
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log import Log
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 
@@ -22,6 +23,7 @@ class DelayedFetch(DelayedOperation):
     - A: this broker no longer leads one of the partitions, or no longer knows it,
     - B: the fetch offset is not in the log's newest segment: a slice of an older one will not grow any more,
     - C: what has accumulated in all partitions reaches ``min_bytes``,
+    - D: the follower's log and this one diverge by now, since this one was truncated,
     - or the time is up; then the response has what there is,
     - or the client has left; then nothing is read.
     """
@@ -62,12 +64,14 @@ class DelayedFetch(DelayedOperation):
     def _available_bytes(
         self, topic_partition: TopicPartition, asked: FetchPartition, position: LogOffsetMetadata
     ) -> int | None:
-        """Bytes to read in one partition; None if there is no point in waiting longer (cases A and B)."""
+        """Bytes to read in one partition; None if there is no point in waiting longer (cases A, B and D)."""
         partition = self._partition_of(topic_partition)
         leader = partition.leader_replica_if_local if partition is not None else None
         if partition is None or leader is None or leader.log is None:
             return None
         if partition.check_leader_epoch(asked.current_leader_epoch) is not Errors.NONE:
+            return None
+        if asked.last_fetched_epoch >= 0 and _diverges(partition, leader.log, asked):
             return None
         end = self._end_for_reader(leader)
         if self._params.committed_only and end.message_offset <= position.message_offset:
@@ -99,3 +103,10 @@ class DelayedFetch(DelayedOperation):
         if self._params.when_client_leaves is not None:
             self._params.when_client_leaves(None)  # the request must not keep this operation, which keeps the request
         self._respond([] if self._client_has_left else self._read_again())
+
+
+def _diverges(partition: Partition, log: Log, asked: FetchPartition) -> bool:
+    try:
+        return partition.diverging_epoch(log, asked.last_fetched_epoch, asked.fetch_offset) is not None
+    except ApiError:
+        return True  # the client must learn of it

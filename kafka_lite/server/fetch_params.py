@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Part, size_of
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.producers.aborted_txn import AbortedTxn
 
@@ -60,17 +62,27 @@ class FetchParams:
 
 
 class FetchPartition:
-    """One partition of a fetch request: the offset and the maximum size."""
+    """One partition of a fetch request: the offset and the maximum size.
 
-    __slots__ = ("current_leader_epoch", "fetch_offset", "log_start_offset", "max_bytes")
+    ``last_fetched_epoch`` is that of the reader's last record; -1 if it does not want to know whether its log and the
+    leader's diverge.
+    """
+
+    __slots__ = ("current_leader_epoch", "fetch_offset", "last_fetched_epoch", "log_start_offset", "max_bytes")
 
     def __init__(
-        self, fetch_offset: int, max_bytes: int, log_start_offset: int = -1, current_leader_epoch: int = -1
+        self,
+        fetch_offset: int,
+        max_bytes: int,
+        log_start_offset: int = -1,
+        current_leader_epoch: int = -1,
+        last_fetched_epoch: int = -1,
     ) -> None:
         self.fetch_offset = fetch_offset
         self.max_bytes = max_bytes
         self.log_start_offset = log_start_offset
         self.current_leader_epoch = current_leader_epoch
+        self.last_fetched_epoch = last_fetched_epoch
 
 
 class LogReadResult:
@@ -78,6 +90,7 @@ class LogReadResult:
 
     __slots__ = (
         "aborted_transactions",
+        "diverging_epoch",
         "error",
         "fetch_offset_metadata",
         "high_watermark",
@@ -96,6 +109,7 @@ class LogReadResult:
         records: Part = b"",
         last_stable_offset: int = -1,
         aborted_transactions: list[AbortedTxn] | None = None,
+        diverging_epoch: EpochEntry | None = None,
     ) -> None:
         self.error = error
         self.high_watermark = high_watermark
@@ -107,3 +121,10 @@ class LogReadResult:
         self.last_stable_offset = last_stable_offset
         self.aborted_transactions = aborted_transactions
         """For readers of committed records; None for others."""
+        self.diverging_epoch = diverging_epoch
+        """The last epoch that the reader may share with the log, and its end; None if nothing diverges."""
+
+
+def unknown_last(results: list[tuple[TopicPartition, LogReadResult]]) -> list[tuple[TopicPartition, LogReadResult]]:
+    """The results in Kafka's order, which has partitions that do not exist after all others."""
+    return sorted(results, key=lambda each: each[1].error is Errors.UNKNOWN_TOPIC_OR_PARTITION)

@@ -20,6 +20,7 @@ from kafka_lite.common.time import Time
 from kafka_lite.common.topic_names import is_internal
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.append_origin import AppendOrigin
+from kafka_lite.log.fetch_data_info import FetchDataInfo
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
@@ -28,7 +29,7 @@ from kafka_lite.log.validation.record_validation_error import RecordValidationEr
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.delayed_fetch import DelayedFetch
 from kafka_lite.server.delayed_produce import DelayedProduce
-from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
+from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult, unknown_last
 from kafka_lite.server.high_watermark_checkpoints import HighWatermarkCheckpoints
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
@@ -303,12 +304,12 @@ class ReplicaManager:
     ) -> None:
         """Read, and respond at once if there is enough, there is an error, or the client does not want to wait."""
         results = self.read_from_local_logs(params, fetch_infos)
-        read_bytes, failed = 0, False
+        read_bytes, has_news = 0, False
         for _, result in results:
             read_bytes += result.size_in_bytes
-            failed = failed or result.error is not _NO_ERROR
-        if params.max_wait_ms <= 0 or not fetch_infos or read_bytes >= params.min_bytes or failed:
-            respond(_unknown_last(results) if failed else results)
+            has_news = has_news or result.error is not _NO_ERROR or result.diverging_epoch is not None
+        if params.max_wait_ms <= 0 or not fetch_infos or read_bytes >= params.min_bytes or has_news:
+            respond(unknown_last(results) if has_news else results)
             return
         fetched_at = {
             tp: (asked, result.fetch_offset_metadata)
@@ -341,8 +342,7 @@ class ReplicaManager:
             result = self._read_from_local_log(params, topic_partition, asked, left_bytes, min_one_message)
             self.broker_topic_stats.read(topic_partition, result.error)
             size = result.size_in_bytes
-            if size > 0:
-                min_one_message = False
+            min_one_message = min_one_message and size == 0
             left_bytes = max(0, left_bytes - size)
             results.append((topic_partition, result))
         return results
@@ -363,8 +363,12 @@ class ReplicaManager:
         max_offset = partition.fetchable_end_offset(leader, params.from_follower, params.committed_only)
         end_before_read = log.log_end_offset if params.from_follower else 0
         try:
-            data = log.read(asked.fetch_offset, min(asked.max_bytes, limit_bytes), max_offset, min_one_message)
-            if params.from_follower:
+            diverging = partition.diverging_epoch(log, asked.last_fetched_epoch, asked.fetch_offset)
+            if diverging is not None:  # the reader has yet to truncate its log, so its position means nothing
+                data = FetchDataInfo(LogOffsetMetadata(asked.fetch_offset))
+            else:
+                data = log.read(asked.fetch_offset, min(asked.max_bytes, limit_bytes), max_offset, min_one_message)
+            if params.from_follower and diverging is None:
                 self._note_follower_position(params.replica_id, partition, data.fetch_offset_metadata, end_before_read)
             last_stable = log.last_stable_offset(leader.high_watermark.message_offset)
             aborted = log.aborted_transactions(data) if params.committed_only else None
@@ -387,6 +391,7 @@ class ReplicaManager:
             b"" if is_held_back or self._should_leader_throttle(params, partition) else data.records,
             last_stable,
             aborted,
+            diverging,
         )
 
     def _should_leader_throttle(self, params: FetchParams, partition: Partition) -> bool:
@@ -443,8 +448,3 @@ class ReplicaManager:
         self.delayed_fetch_purgatory.shutdown()
         self.delayed_produce_purgatory.shutdown()
         self.high_watermark_checkpoints.shutdown()
-
-
-def _unknown_last(results: list[tuple[TopicPartition, LogReadResult]]) -> list[tuple[TopicPartition, LogReadResult]]:
-    """The results in Kafka's order, which has partitions that do not exist after all others."""
-    return sorted(results, key=lambda each: each[1].error is Errors.UNKNOWN_TOPIC_OR_PARTITION)

@@ -146,9 +146,10 @@ class Broker:
     def fetch(
         self, tp: TopicPartition, offset: int, min_bytes: int = 1, max_wait_ms: int = 0, max_bytes: int = 1 << 20,
         replica_id: int = -1, hard: bool = False, committed_only: bool = False, epoch: int = -1,
+        last_epoch: int = -1,
     ) -> None:  # fmt: skip
         params = FetchParams(replica_id, max_wait_ms, min_bytes, max_bytes, hard, committed_only)
-        asked = FetchPartition(offset, max_bytes, current_leader_epoch=epoch)
+        asked = FetchPartition(offset, max_bytes, -1, epoch, last_epoch)
         self.replicas.fetch_messages(params, [(tp, asked)], self.fetched.append)
 
     def close(self) -> None:

@@ -66,6 +66,8 @@ WATCHES = "ZooKeeper's watches"
 R = TypeVar("R", bound=Response)
 LANES = (ZOOKEEPER, *map(broker_lane, BROKER_IDS))
 STOPS_PROPERLY = {"controlled.shutdown.enable": "true"}
+ASKS_FIRST = {"inter.broker.protocol.version": "2.6", "log.message.format.version": "2.6"}
+"""Followers ask where epochs end before they fetch; later ones learn it with their first fetch."""
 
 
 def _recorded(
@@ -239,6 +241,7 @@ def leader_dies() -> RecordedRun:
         ],
         _with_a_record,
         scene,
+        ASKS_FIRST,
     )
 
 
@@ -262,6 +265,7 @@ def new_leader_on_the_brokers() -> RecordedRun:
         ],
         _with_a_record,
         scene,
+        ASKS_FIRST,
         lanes=(broker_lane(1), broker_lane(3)),
     )
 

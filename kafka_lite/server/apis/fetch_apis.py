@@ -259,7 +259,7 @@ def _fetch_params(request: Request, body: fetch.FetchRequest, replica_id: int, m
 
 def _bounds_of(version: int, topic_partition: TopicPartition, result: LogReadResult) -> fetch.PartitionData:
     """A partition's part of the response, without its records."""
-    return _new_partition_data(
+    data = _new_partition_data(
         topic_partition.partition,
         error_for_version(result.error, version, LATER_ERRORS).code,
         result.high_watermark,
@@ -268,6 +268,10 @@ def _bounds_of(version: int, topic_partition: TopicPartition, result: LogReadRes
         None if result.aborted_transactions is None else _aborted_transactions(result.aborted_transactions),
         b"",
     )
+    if result.diverging_epoch is not None:
+        epoch, end_offset = result.diverging_epoch
+        data.diverging_epoch = fetch.EpochEndOffset(epoch=epoch, end_offset=end_offset)
+    return data
 
 
 def _throttled_response(context: FetchContext, throttle_time_ms: int) -> fetch.FetchResponse:
@@ -315,5 +319,9 @@ def _failed_partition(topic_partition: TopicPartition, error: Errors) -> fetch.P
 
 def _fetch_partition(asked: fetch.FetchPartition) -> FetchPartition:
     return FetchPartition(
-        asked.fetch_offset, asked.partition_max_bytes, asked.log_start_offset, asked.current_leader_epoch
+        asked.fetch_offset,
+        asked.partition_max_bytes,
+        asked.log_start_offset,
+        asked.current_leader_epoch,
+        asked.last_fetched_epoch,
     )

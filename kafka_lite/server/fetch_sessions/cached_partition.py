@@ -36,10 +36,11 @@ class CachedPartition:
             records                             the session moves the partition to the end
             another high watermark              the client knows it
             another log start offset            the client knows it
+            a diverging epoch                   nothing changes: the client truncates its log, and asks again
             an error                            the client knows no high watermark, so that the next response
                                                 without the error contains the partition
         """
-        must_respond = result.size_in_bytes > 0
+        must_respond = result.size_in_bytes > 0 or result.diverging_epoch is not None
         if result.high_watermark != self.high_watermark:
             self.high_watermark = result.high_watermark
             must_respond = True
@@ -57,5 +58,6 @@ class CachedPartition:
             result.size_in_bytes > 0
             or result.high_watermark != self.high_watermark
             or result.log_start_offset != self.log_start_offset
+            or result.diverging_epoch is not None
             or result.error is not _NO_ERROR
         )

@@ -13,6 +13,7 @@ from kafka_lite.protocol.api_key import ApiKey
 
 FIRST_USES: dict[ApiKey, tuple[tuple[ApiVersion, int], ...]] = {
     ApiKey.FETCH: (
+        (ApiVersion.KAFKA_2_7_IV1, 12),
         (ApiVersion.KAFKA_2_3_IV1, 11),
         (ApiVersion.KAFKA_2_1_IV2, 10),
         (ApiVersion.KAFKA_2_0_IV1, 8),
@@ -69,6 +70,11 @@ def inter_broker_version(api_key: ApiKey, protocol: ApiVersion) -> int:
 def leader_epochs_are_known(protocol: ApiVersion) -> bool:
     """Whether leaders say where their epochs end (KIP-101). Otherwise followers truncate to their high watermarks."""
     return protocol >= ApiVersion.KAFKA_0_11_0_IV2
+
+
+def truncation_on_fetch_is_known(protocol: ApiVersion) -> bool:
+    """Whether leaders compare the epochs of a fetch with their logs (KIP-595). Otherwise followers ask beforehand."""
+    return protocol >= ApiVersion.KAFKA_2_7_IV1
 
 
 def topic_ids_are_known(protocol: ApiVersion) -> bool:

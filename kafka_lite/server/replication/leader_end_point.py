@@ -19,7 +19,13 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.api_key import ApiKey
-from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from kafka_lite.protocol.messages.api_01_fetch import (
+    EpochEndOffset,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+)
 from kafka_lite.protocol.messages.api_02_list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -50,6 +56,8 @@ class FetchPosition:
     fetch_offset: int
     log_start_offset: int
     leader_epoch: int
+    last_fetched_epoch: int = UNDEFINED_EPOCH
+    """The epoch of the follower's last record; -1 if the leader shall not compare the logs."""
 
 
 class ReplicaFetchRequest:
@@ -77,6 +85,8 @@ class ReplicaPartitionData:
     log_start_offset: int
     """-1 if the leader does not say."""
     records: FetchedRecords
+    diverging_epoch: EpochEnd | None = None
+    """Where the logs of leader and follower part, if they do; then there are no records."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +161,7 @@ class RemoteLeaderEndPoint:
                 data.high_watermark,
                 data.log_start_offset,
                 FetchedRecords(_received(data.records)),
+                _diverging_epoch(data.diverging_epoch),
             )
             for topic in response.responses
             for data in topic.partitions
@@ -165,6 +176,7 @@ class RemoteLeaderEndPoint:
                 partition=partition,
                 current_leader_epoch=position.leader_epoch,
                 fetch_offset=position.fetch_offset,
+                last_fetched_epoch=position.last_fetched_epoch,
                 log_start_offset=position.log_start_offset,
                 partition_max_bytes=config.max_bytes,
             )
@@ -235,6 +247,10 @@ class RemoteLeaderEndPoint:
         response = self._channel.exchange(request, self._version(request.API_KEY))
         assert isinstance(response, response_type)
         return response
+
+
+def _diverging_epoch(found: EpochEndOffset) -> EpochEnd | None:
+    return EpochEnd(Errors.NONE, found.epoch, found.end_offset) if found.epoch >= 0 else None
 
 
 def _received(records: Part | None) -> Buffer:

@@ -12,7 +12,7 @@ from kafka_lite.clients.abstract_fetcher_thread import AbstractFetcherThread, Pa
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.cluster.replica import Replica
-from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
@@ -23,7 +23,7 @@ from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.quotas.replication_quota_manager import ReplicaQuota
-from kafka_lite.server.replication.inter_broker_versions import leader_epochs_are_known
+from kafka_lite.server.replication.inter_broker_versions import leader_epochs_are_known, truncation_on_fetch_is_known
 from kafka_lite.server.replication.leader_end_point import (
     UNDEFINED_EPOCH,
     EpochEnd,
@@ -43,6 +43,13 @@ class ReplicaFetcherThread(AbstractFetcherThread[ReplicaFetchRequest, ReplicaPar
         added ─▶ TRUNCATING ── OffsetForLeaderEpoch ─▶ FETCHING ── Fetch ─▶ append, HW = min(own LEO, leader's HW)
                   ▲       │ (the logs may differ below)   ▲                          │
                   └───────┘                               └──────────────────────────┘
+
+    From protocol 2.7 on the leader compares the logs when it is fetched from (KIP-595), and the first state is left
+    out, except for a log without epochs::
+
+        added ─▶ FETCHING ── Fetch with the epoch of the last record ─┬─▶ append …
+                  ▲                                                   └─▶ the logs diverge: truncate ─┐
+                  └───────────────────────────────────────────────────────────────────────────────────┘
 
     A leader of 0.10 knows no epochs: then the logs were cut back to their high watermarks before, and nothing is
     truncated here.
@@ -68,6 +75,8 @@ class ReplicaFetcherThread(AbstractFetcherThread[ReplicaFetchRequest, ReplicaPar
         self._log_manager = log_manager
         self._quota = quota
         self._truncating: set[TopicPartition] = set()
+        self._not_comparable: set[TopicPartition] = set()
+        """Partitions of which the leader does not know the newest epoch, so that it cannot compare the logs."""
 
     # ── partitions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -75,14 +84,25 @@ class ReplicaFetcherThread(AbstractFetcherThread[ReplicaFetchRequest, ReplicaPar
         """Fetch more partitions, once their logs have been truncated."""
         with self._partition_map_cond:
             if leader_epochs_are_known(self._config.protocol):
-                self._truncating |= {p for p in partitions_and_offsets if p not in self._partition_states}
+                added = {p for p in partitions_and_offsets if p not in self._partition_states}
+                self._truncating |= {p for p in added if not self._leader_compares or not self._has_epochs(p)}
             super().add_partitions(partitions_and_offsets)
+
+    @property
+    def _leader_compares(self) -> bool:
+        return truncation_on_fetch_is_known(self._config.protocol)
+
+    def _has_epochs(self, topic_partition: TopicPartition) -> bool:
+        partition = self._partition_of(topic_partition)
+        log = partition.log if partition is not None else None
+        return log is not None and log.latest_epoch != UNDEFINED_EPOCH
 
     def remove_partitions(self, partitions: Iterable[TopicPartition]) -> None:
         """Stop fetching partitions. Once this returns, none of them is being truncated or appended to."""
         removed = list(partitions)
         with self._partition_map_cond:
             self._truncating.difference_update(removed)
+            self._not_comparable.difference_update(removed)
             super().remove_partitions(removed)
 
     def _local(self, partition: TopicPartition) -> tuple[Partition, Replica, Log]:
@@ -111,7 +131,11 @@ class ReplicaFetcherThread(AbstractFetcherThread[ReplicaFetchRequest, ReplicaPar
                 continue
             if not self._should_throttle(topic_partition):
                 partition, _, log = self._local(topic_partition)
-                positions[topic_partition] = FetchPosition(state.offset, log.log_start_offset, partition.leader_epoch)
+                may_diverge = self._leader_compares and topic_partition not in self._not_comparable
+                last_epoch = log.latest_epoch if may_diverge else UNDEFINED_EPOCH
+                positions[topic_partition] = FetchPosition(
+                    state.offset, log.log_start_offset, partition.leader_epoch, last_epoch
+                )
         return ReplicaFetchRequest(positions)
 
     def _should_throttle(self, partition: TopicPartition) -> bool:
@@ -124,6 +148,39 @@ class ReplicaFetcherThread(AbstractFetcherThread[ReplicaFetchRequest, ReplicaPar
     def fetch(self, request: ReplicaFetchRequest) -> list[tuple[TopicPartition, ReplicaPartitionData]]:
         """Send the request to the leader."""
         return self._leader.fetch(request)
+
+    def process_response(
+        self, partition: TopicPartition, state: PartitionFetchState, data: ReplicaPartitionData
+    ) -> bool:
+        """Truncate a log that diverges, else handle the records or the error; false if the partition has failed.
+
+        Nothing is done for a partition that was added again since, and must be truncated first. A leader that writes an
+        old message format has forgotten all epochs, so that the offset is out of range whatever it is: then the log is
+        truncated as with a leader that does not compare. (Kafka asks the same again and again.)
+        """
+        if partition in self._truncating:
+            return True
+        if data.error is Errors.NONE and data.diverging_epoch is not None and self._leader_compares:
+            return self._truncate_diverging(partition, data.diverging_epoch)
+        is_handled = super().process_response(partition, state, data)
+        if data.error is Errors.OFFSET_OUT_OF_RANGE and self._leader_compares and self._has_epochs(partition):
+            self._not_comparable.add(partition)
+            self._truncating.add(partition)
+        elif data.error is Errors.NONE and data.records.valid_bytes:
+            self._not_comparable.discard(partition)
+        return is_handled
+
+    def _truncate_diverging(self, topic_partition: TopicPartition, end: EpochEnd) -> bool:
+        try:
+            _, replica, log = self._local(topic_partition)
+            high_watermark = replica.high_watermark.message_offset
+            where = truncation_state(end, log.log_end_offset, high_watermark, log.end_offset_for_epoch)
+            logger.info("Truncating partition %s to %d: the leader's log has %s", topic_partition, where.offset, end)
+            self._cut({topic_partition: where.offset})
+        except ApiError as error:
+            logger.error("Failed to truncate %s: %s", topic_partition, error)
+            return False
+        return True
 
     def process_partition_data(self, partition: TopicPartition, fetch_offset: int, data: ReplicaPartitionData) -> None:
         """Append the records; the high watermark and the start of the log follow the leader's.

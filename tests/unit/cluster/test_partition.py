@@ -481,3 +481,49 @@ def test_a_copy_of_the_log_in_another_directory_takes_over(make: Make, tmp_path:
     assert (local.high_watermark, follower.log_end_offset) == (LogOffsetMetadata(2), LogOffsetMetadata(2))
     assert copy.latest_epoch == 3
     copy.close()
+
+
+class TestDivergingEpochs:
+    """The epochs of the log: 1 from offset 0, 3 from offset 4, 5 from offset 6; its end is 8."""
+
+    @pytest.fixture
+    def partition(self, make: Make) -> Partition:
+        partition = make()
+        for epoch, count in ((1, 4), (3, 2), (5, 2)):
+            partition.make_leader(led_by(LOCAL, [LOCAL], epoch))
+            partition.append_records_to_leader(records(count), 1)
+        return partition
+
+    @staticmethod
+    def diverging(partition: Partition, epoch: int, offset: int) -> tuple[int, int] | None:
+        assert partition.log is not None
+        return partition.diverging_epoch(partition.log, epoch, offset)
+
+    @pytest.mark.parametrize(
+        ("epoch", "offset", "expected"),
+        [
+            (1, 4, None),
+            (1, 5, (1, 4)),  # it has more of epoch 1 than this log
+            (2, 3, (1, 4)),  # this log does not have epoch 2
+            (4, 6, (3, 6)),
+            (5, 8, None),
+            (5, 9, (5, 8)),
+            (0, 0, None),
+            (0, 1, (0, 0)),  # older than all of this log
+            (-1, 99, None),  # it does not ask
+        ],
+    )
+    def test_a_readers_log_diverges_if_its_last_epoch_is_missing_or_ends_before(
+        self, partition: Partition, epoch: int, offset: int, expected: tuple[int, int] | None
+    ) -> None:
+        assert self.diverging(partition, epoch, offset) == expected
+
+    @pytest.mark.parametrize(("epoch", "offset"), [(6, 8), (1, 2)])
+    def test_an_epoch_of_the_future_and_an_offset_before_the_start_are_out_of_range(
+        self, partition: Partition, epoch: int, offset: int
+    ) -> None:
+        assert partition.log is not None
+        partition.log.maybe_increment_log_start_offset(3)
+        with pytest.raises(ApiError) as raised:
+            self.diverging(partition, epoch, offset)
+        assert raised.value.error is Errors.OFFSET_OUT_OF_RANGE

@@ -481,3 +481,41 @@ def test_only_readers_of_committed_records_learn_the_aborted_transactions(broker
     everything, committed = (fetched[0][1] for fetched in broker.fetched)
     assert (everything.last_stable_offset, everything.aborted_transactions) == (5, None)
     assert committed.aborted_transactions == [AbortedTxn(7, 1, 3, 4)]
+
+
+def lead_twice(broker: Broker) -> None:
+    """Two records in epoch 0, one in epoch 2; another broker follows."""
+    broker.lead(TP, isr=(1, 2))
+    broker.produce(TP, 2, acks=1)
+    broker.lead(TP, isr=(1, 2), epoch=2)
+    broker.produce(TP, 1, acks=1)
+
+
+def test_a_follower_whose_log_diverges_is_told_where_at_once_and_counts_as_nowhere(broker: Broker) -> None:
+    lead_twice(broker)
+    broker.fetch(TP, 3, replica_id=2, max_wait_ms=60_000, last_epoch=1)
+    result = only(broker.fetched)
+    assert (result.error, result.diverging_epoch, offsets(result)) == (Errors.NONE, (0, 2), [])
+    assert (result.high_watermark, result.log_start_offset) == (0, 0), "its end of 3 is not that of this log"
+
+
+def test_a_follower_whose_log_agrees_gets_records(broker: Broker) -> None:
+    lead_twice(broker)
+    broker.fetch(TP, 2, replica_id=2, last_epoch=0)
+    result = only(broker.fetched)
+    assert (result.diverging_epoch, offsets(result)) == (None, [2])
+
+
+def test_a_follower_with_an_epoch_that_nobody_knows_is_out_of_range(broker: Broker) -> None:
+    lead_twice(broker)
+    broker.fetch(TP, 2, replica_id=2, last_epoch=3)
+    assert only(broker.fetched).error is Errors.OFFSET_OUT_OF_RANGE
+
+
+def test_a_waiting_follower_learns_that_its_log_diverges_since_this_one_was_truncated(broker: Broker) -> None:
+    lead_twice(broker)
+    broker.fetch(TP, 3, replica_id=2, max_wait_ms=60_000, last_epoch=2)
+    assert broker.fetched == []
+    broker.log(TP).truncate_to(2)
+    broker.lead(TP, isr=(1, 2), epoch=4)
+    assert only(broker.fetched).diverging_epoch == (0, 2)

@@ -11,6 +11,7 @@ import pytest
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry
 from kafka_lite.log.files.file_log_input_stream import FileChannelRecordBatch
 from kafka_lite.log.files.file_message_set import FileMessageSetSlice
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
@@ -157,6 +158,16 @@ def test_a_response_has_the_bounds_of_the_log_and_the_aborted_transactions(apis:
     assert (data.high_watermark, data.last_stable_offset, data.log_start_offset) == (9, 6, 2)
     assert data.aborted_transactions is not None
     assert [(each.producer_id, each.first_offset) for each in data.aborted_transactions] == [(70, 3)]
+
+
+def test_a_follower_learns_where_its_log_diverges(apis: Apis) -> None:
+    partition = FetchPartition(partition=0, fetch_offset=5, partition_max_bytes=100, last_fetched_epoch=4)
+    apis.handle(ApiKey.FETCH, 12, FetchRequest(replica_id=2, topics=[FetchTopic(topic="t", partitions=[partition])]))
+    [(_, asked)] = apis.replicas.asked
+    assert asked.last_fetched_epoch == 4
+    diverges = LogReadResult(Errors.NONE, 9, 2, diverging_epoch=EpochEntry(3, 4))
+    data = respond(apis, (TP, diverges)).responses[0].partitions[0]
+    assert (data.diverging_epoch.epoch, data.diverging_epoch.end_offset, data.records) == (3, 4, b"")
 
 
 def test_partitions_are_grouped_by_their_topics(apis: Apis) -> None:

@@ -12,6 +12,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.ids.topic_id_partition import TopicIdPartition
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.fetch_params import FetchPartition, LogReadResult
 from kafka_lite.server.fetch_sessions.fetch_context import (
@@ -204,6 +205,7 @@ def test_nothing_is_returned_while_nothing_changes(broker: Broker) -> None:
         (LogReadResult(Errors.NONE, 9, 0), False),
         (LogReadResult(Errors.NONE, 10, 1), False),
         (LogReadResult(Errors.NOT_LEADER_OR_FOLLOWER), True),
+        (LogReadResult(Errors.NONE, 10, 0, diverging_epoch=EpochEntry(3, 7)), True),
     ],
 )
 def test_what_counts_as_a_change(broker: Broker, result: LogReadResult, repeated: bool) -> None:

@@ -11,6 +11,7 @@ from kafka_lite.server.replication.inter_broker_versions import (
     FIRST_USES,
     inter_broker_version,
     leader_epochs_are_known,
+    truncation_on_fetch_is_known,
 )
 
 
@@ -48,3 +49,8 @@ def test_every_version_that_is_sent_is_served(api_key: ApiKey, protocol: ApiVers
 def test_a_newer_protocol_never_uses_an_older_version(api_key: ApiKey) -> None:
     versions = [inter_broker_version(api_key, protocol) for protocol in ApiVersion]
     assert versions == sorted(versions)
+
+
+def test_leaders_compare_logs_in_the_first_protocol_whose_requests_have_the_last_epoch() -> None:
+    for protocol in ApiVersion:
+        assert truncation_on_fetch_is_known(protocol) == (inter_broker_version(ApiKey.FETCH, protocol) >= 12)

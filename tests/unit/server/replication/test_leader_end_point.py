@@ -9,6 +9,7 @@ from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_01_fetch import (
+    EpochEndOffset,
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,
@@ -22,7 +23,12 @@ from kafka_lite.protocol.messages.api_02_list_offsets import (
 )
 from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.replication import leader_end_point
-from kafka_lite.server.replication.leader_end_point import FetchPosition, RemoteLeaderEndPoint, ReplicaFetchRequest
+from kafka_lite.server.replication.leader_end_point import (
+    EpochEnd,
+    FetchPosition,
+    RemoteLeaderEndPoint,
+    ReplicaFetchRequest,
+)
 from tests.support.fake_channels import FakeChannel
 
 TP = TopicPartition("orders", 3)
@@ -78,7 +84,7 @@ class TestFetchesFromTheLeader:
             session_id=77,
             responses=[FetchableTopicResponse(topic="orders", partitions=rows)] if error is Errors.NONE else [],
         )
-        positions = {TopicPartition("orders", each): FetchPosition(5, 3, 8) for each in partitions}
+        positions = {TopicPartition("orders", each): FetchPosition(5, 3, 8, 6) for each in partitions}
         return [partition.partition for partition, _ in leader.fetch(ReplicaFetchRequest(positions))]
 
     @staticmethod
@@ -93,6 +99,17 @@ class TestFetchesFromTheLeader:
         assert self.fetch(leader, 0) == [0]
         asked = self.last(opened).topics[0].partitions[0]
         assert (asked.fetch_offset, asked.log_start_offset, asked.current_leader_epoch) == (5, 3, 8)
+        assert asked.last_fetched_epoch == 6
+
+    def test_a_response_may_say_where_the_logs_diverge(
+        self, leader: RemoteLeaderEndPoint, opened: list[FakeChannel]
+    ) -> None:
+        parted = [PartitionData(partition_index=0, diverging_epoch=EpochEndOffset(epoch=2, end_offset=4))]
+        rows = [*parted, PartitionData(partition_index=1)]
+        FakeChannel.response = FetchResponse(responses=[FetchableTopicResponse(topic="orders", partitions=rows)])
+        positions = {TopicPartition("orders", each): FetchPosition(5, 3, 8, 6) for each in (0, 1)}
+        found = leader.fetch(ReplicaFetchRequest(positions))
+        assert [data.diverging_epoch for _, data in found] == [EpochEnd(Errors.NONE, 2, 4), None]
 
     def test_a_session_is_told_which_partitions_are_not_followed_any_more(
         self, leader: RemoteLeaderEndPoint, opened: list[FakeChannel]

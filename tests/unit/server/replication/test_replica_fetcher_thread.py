@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from kafka_lite.clients.abstract_fetcher_thread import PartitionFetchState
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.clients.fetched_records import FetchedRecords
 from kafka_lite.cluster.partition import Partition, PartitionState
 from kafka_lite.common.api_version import ApiVersion
-from kafka_lite.common.errors import Errors
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
@@ -37,6 +38,8 @@ from kafka_lite.server.replication.replica_fetcher_thread import ReplicaFetcherT
 TP = TopicPartition("orders", 0)
 FOLLOWER, LEADER = 1, 2
 NEWEST = list(ApiVersion)[-1]
+LAST_THAT_ASKS_FIRST = ApiVersion.KAFKA_2_7_IV0
+"""The last protocol whose followers ask for the ends of epochs before they fetch."""
 
 
 def records(*values: str) -> bytes:
@@ -55,8 +58,9 @@ def values(log: Log) -> list[str]:
 class Leader:
     """The leader's end of the connection, over a log of its own. ``failures`` are raised first, one a call."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, partition: Partition) -> None:
         self.log = log
+        self.partition = partition
         self.high_watermark = 0
         self.max_bytes = 1 << 20
         self.error = Errors.NONE
@@ -76,11 +80,18 @@ class Leader:
         self.fetched.append(offset)
         self.positions.append(request.positions[TP])
         error, start = self.error, self.log.log_start_offset
-        if not start <= offset <= self.log.log_end_offset:
+        if not start <= offset <= self.log.log_end_offset and request.positions[TP].last_fetched_epoch < 0:
             error = Errors.OFFSET_OUT_OF_RANGE
-        found = b"" if error is not Errors.NONE else self.log.read(offset, self.max_bytes).records
+        diverging = None
+        try:
+            parted = self.partition.diverging_epoch(self.log, request.positions[TP].last_fetched_epoch, offset)
+            diverging = EpochEnd(Errors.NONE, *parted) if parted is not None else None
+        except ApiError as failure:
+            error = failure.error
+        has_records = error is Errors.NONE and diverging is None
+        found = self.log.read(offset, self.max_bytes).records if has_records else b""
         payload = found if isinstance(found, bytes) else found.to_bytes()  # type: ignore[union-attr]
-        return [(TP, ReplicaPartitionData(error, self.high_watermark, start, FetchedRecords(payload)))]
+        return [(TP, ReplicaPartitionData(error, self.high_watermark, start, FetchedRecords(payload), diverging))]
 
     def latest_offset(self, partition: TopicPartition) -> int:
         return self.log.log_end_offset
@@ -111,7 +122,6 @@ class Follower:
         (folder / "follower").mkdir()
         self.logs = LogManager([folder / "follower"], {}, LogConfig(), scheduler, self.time)
         self.logs.startup()
-        self.leader = Leader(Log(folder / "leader" / str(TP), LogConfig(), 0, scheduler, self.time))
         self.partition = Partition(
             TP,
             FOLLOWER,
@@ -120,6 +130,7 @@ class Follower:
             lambda *_: None,
             self.time,
         )
+        self.leader = Leader(Log(folder / "leader" / str(TP), LogConfig(), 0, scheduler, self.time), self.partition)
         self.quota = ReplicationQuotaManager(ReplicationType.FOLLOWER, MetricConfig(11, 1000), self.time)
         self.fetcher = ReplicaFetcherThread(
             "fetcher",
@@ -175,6 +186,16 @@ class Follower:
 
 @pytest.fixture
 def follower(tmp_path: Path) -> Iterator[Follower]:
+    """It asks for the ends of epochs before it fetches."""
+    follower = Follower(tmp_path, LAST_THAT_ASKS_FIRST)
+    yield follower
+    follower.logs.shutdown()
+    follower.leader.log.close()
+
+
+@pytest.fixture
+def comparing(tmp_path: Path) -> Iterator[Follower]:
+    """Its leader compares the logs when it is fetched from."""
     follower = Follower(tmp_path)
     yield follower
     follower.logs.shutdown()
@@ -466,3 +487,80 @@ def test_a_partition_that_is_not_throttled_uses_no_quota(follower: Follower) -> 
     follower.follow(0)
     follower.turn()
     assert follower.quota.byte_rate == 0
+
+
+class TestTruncationOnFetch:
+    """KIP-595: the leader says in the response to a fetch where the logs diverge."""
+
+    def test_the_log_is_truncated_without_another_request(self, comparing: Follower) -> None:
+        comparing.had(0, "a", "b", "never committed")
+        comparing.leads(0, "a", "b")
+        comparing.leads(1, "c")
+        comparing.high_watermark = 1
+        comparing.follow(1)
+        comparing.turn(2)
+        assert comparing.leader.asked == []
+        assert [(each.fetch_offset, each.last_fetched_epoch) for each in comparing.leader.positions] == [(3, 0), (2, 0)]
+        assert values(comparing.log) == ["a", "b", "c"]
+
+    def test_logs_that_diverge_twice_are_compared_epoch_by_epoch(self, comparing: Follower) -> None:
+        comparing.had(0, "a")
+        comparing.had(2, "x", "y")
+        comparing.leads(0, "a")
+        comparing.leads(1, "b")
+        comparing.leads(3, "c")
+        comparing.follow(3)
+        comparing.turn(2)
+        assert [each.last_fetched_epoch for each in comparing.leader.positions] == [2, 0]
+        assert values(comparing.log) == ["a", "b", "c"]
+
+    def test_truncation_takes_the_high_watermark_back(self, comparing: Follower) -> None:
+        comparing.had(0, "a", "b")
+        comparing.leads(0, "a")
+        comparing.leads(1, "c")
+        comparing.high_watermark = 2
+        comparing.follow(1)
+        comparing.turn()
+        assert (comparing.log.log_end_offset, comparing.high_watermark) == (1, 1)
+
+    def test_a_response_that_diverges_changes_neither_high_watermark_nor_start(self, comparing: Follower) -> None:
+        comparing.had(0, "a", "b", "c")
+        comparing.leads(0, "a", "b")
+        comparing.leads(1, "d")
+        comparing.leader.log.maybe_increment_log_start_offset(1)
+        comparing.leader.high_watermark = 3
+        comparing.follow(1)
+        comparing.turn()
+        assert (comparing.log.log_start_offset, comparing.high_watermark) == (0, 0)
+
+    def test_a_log_without_epochs_is_truncated_at_the_high_watermark(self, comparing: Follower) -> None:
+        comparing.had(-1, "a", "b")
+        comparing.high_watermark = 1
+        comparing.leads(0, "a", "c")
+        comparing.follow(0)
+        comparing.turn()
+        assert values(comparing.log) == ["a", "c"]
+
+    def test_a_leader_without_epochs_is_asked_once_and_then_fetched_from(self, comparing: Follower) -> None:
+        """It writes message format v1, which has no epochs. Kafka's followers of 2.7 ask it forever."""
+        comparing.had(0, "a", "b")
+        comparing.high_watermark = 1
+        comparing.leads(-1, "a", "c")
+        comparing.follow(0)
+        comparing.turn(3)
+        assert [each.last_fetched_epoch for each in comparing.leader.positions[:2]] == [0, -1]
+        assert values(comparing.log) == ["a", "c"]
+
+    def test_a_late_response_to_a_partition_that_must_be_truncated_first_is_dropped(self, comparing: Follower) -> None:
+        comparing.had(-1, "a", "b")
+        comparing.follow(0)
+        late = ReplicaPartitionData(Errors.NONE, 5, 0, FetchedRecords(records("c")))
+        assert comparing.fetcher.process_response(TP, PartitionFetchState(2), late)
+        assert values(comparing.log) == ["a", "b"]
+
+    def test_before_protocol_2_7_the_leader_is_not_told_the_last_epoch(self, follower: Follower) -> None:
+        follower.had(0, "a")
+        follower.leads(0, "a", "b")
+        follower.follow(0)
+        follower.turn()
+        assert follower.leader.positions[0].last_fetched_epoch == -1
