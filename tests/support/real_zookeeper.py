@@ -14,7 +14,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -63,8 +63,13 @@ def require_real_zookeeper(*, debian: bool = False) -> None:
 
 
 @contextlib.contextmanager
-def real_zookeeper(data_dir: Path, tick_time_ms: int = 500) -> Iterator[str]:
-    """Run a standalone server on ``data_dir``; yields its connect string. Stops it at the end; the data stays."""
+def real_zookeeper(
+    data_dir: Path, tick_time_ms: int = 500, settings: Mapping[str, object] | None = None
+) -> Iterator[str]:
+    """Run a standalone server on ``data_dir``; yields its connect string. Stops it at the end; the data stays.
+
+    ``settings``: further lines of its file.
+    """
     require_real_zookeeper()
     data_dir.mkdir(parents=True, exist_ok=True)
     port = free_port()
@@ -72,6 +77,7 @@ def real_zookeeper(data_dir: Path, tick_time_ms: int = 500) -> Iterator[str]:
     config.write_text(
         f"tickTime={tick_time_ms}\ndataDir={data_dir}\nclientPort={port}\nclientPortAddress=127.0.0.1\n"
         "maxClientCnxns=0\nadmin.enableServer=false\n4lw.commands.whitelist=*\n"
+        + "".join(f"{key}={value}\n" for key, value in (settings or {}).items())
     )
     command = [
         java() or "java",

@@ -83,10 +83,9 @@ class GroupApis:
 
     def handle_sync_group(self, request: Request, body: sync_group.SyncGroupRequest, respond: Respond) -> None:
         """Request the member's assignment; the response is sent once the leader has sent the assignments."""
-        says_protocol = body.protocol_type is not None and body.protocol_name is not None
         if self._is_refused(body.group_instance_id):
             respond(sync_error(Errors.UNSUPPORTED_VERSION))
-        elif request.header.api_version >= FIRST_SYNC_VERSION_WITH_PROTOCOL and not says_protocol:
+        elif request.header.api_version >= FIRST_SYNC_VERSION_WITH_PROTOCOL and not says_protocol(body):
             respond(sync_error(Errors.INCONSISTENT_GROUP_PROTOCOL))
         else:
             self._coordinator.handle_sync_group(body, respond)
@@ -150,3 +149,8 @@ def _is_too_large(body: join_group.JoinGroupRequest) -> bool:
 def _client_host(request: Request) -> str:
     """The client's address as Java prints one without a host name, for DescribeGroups."""
     return f"/{request.client_address}"
+
+
+def says_protocol(body: sync_group.SyncGroupRequest) -> bool:
+    """Whether a member says which protocol it takes its group to have, which version 5 asks for."""
+    return body.protocol_type is not None and body.protocol_name is not None

@@ -45,11 +45,11 @@ def create_topics(auth: AuthHelper, request: Request, body: Any, respond: Respon
         denied = auth.denied(request, AclOperation.CREATE, TOPIC, names)
 
     def hide_configs(response: Any) -> None:
-        created = [topic for topic in response.topics if not topic.error_code]
+        answered = [topic for topic in response.topics if not topic.error_code or topic.name in denied]
         hidden = auth.denied(
-            request, AclOperation.DESCRIBE_CONFIGS, TOPIC, [topic.name for topic in created], log_if_denied=False
+            request, AclOperation.DESCRIBE_CONFIGS, TOPIC, [topic.name for topic in answered], log_if_denied=False
         )
-        for topic in created:
+        for topic in answered:
             if topic.name in hidden:
                 topic.topic_config_error_code = Errors.TOPIC_AUTHORIZATION_FAILED.code
                 topic.num_partitions = topic.replication_factor = -1

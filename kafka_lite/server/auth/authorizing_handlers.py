@@ -42,7 +42,7 @@ RULES: dict[ApiKey, Rule] = {
     ApiKey.JOIN_GROUP: _read_group,
     ApiKey.HEARTBEAT: _read_group,
     ApiKey.LEAVE_GROUP: _read_group,
-    ApiKey.SYNC_GROUP: _read_group,
+    ApiKey.SYNC_GROUP: client_rules.sync_group,
     ApiKey.DESCRIBE_GROUPS: admin_rules.describe_groups,
     ApiKey.LIST_GROUPS: admin_rules.list_groups,
     ApiKey.SASL_HANDSHAKE: free,

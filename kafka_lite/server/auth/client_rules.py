@@ -24,6 +24,7 @@ from kafka_lite.record.record_batch import MAGIC_POSITION
 from kafka_lite.security.authorizer.acl_binding import AclOperation
 from kafka_lite.security.authorizer.resource_pattern import ResourceType
 from kafka_lite.server.apis.api_handler import Handler, Respond
+from kafka_lite.server.apis.group_apis import FIRST_SYNC_VERSION_WITH_PROTOCOL, says_protocol
 from kafka_lite.server.apis.metadata_apis import FIRST_METADATA_VERSION_WITH_TOPIC_IDS
 from kafka_lite.server.auth.auth_helper import AuthHelper
 from kafka_lite.server.auth.refusals import changed, handle_rest, refused, with_refused
@@ -172,6 +173,14 @@ def find_coordinator(auth: AuthHelper, request: Request, body: Any, respond: Res
 
 def _no_coordinator(key: str, error: Errors) -> Coordinator:
     return Coordinator(key=key, node_id=-1, host="", port=-1, error_code=error.code, error_message=error.message)
+
+
+def sync_group(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+    """Read the group. A member that leaves out the protocol hears of that first, as in Kafka."""
+    if request.header.api_version >= FIRST_SYNC_VERSION_WITH_PROTOCOL and not says_protocol(body):
+        handler(request, body, respond)
+    else:
+        on_named(READ, GROUP, "group_id")(auth, request, body, respond, handler)
 
 
 def offset_fetch(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:

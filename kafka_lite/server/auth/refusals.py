@@ -22,6 +22,7 @@ IN_EACH_ITEM_TOO = frozenset(
     {ApiKey.ELECT_LEADERS, ApiKey.ALTER_PARTITION_REASSIGNMENTS, ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS}
 )
 """Requests whose refusal has the error twice."""
+FIRST_JOIN_VERSION_WITH_NULLABLE_PROTOCOL = 7
 
 
 def refused(request: Request, body: RequestMessage, error: Errors) -> Response:
@@ -30,8 +31,20 @@ def refused(request: Request, body: RequestMessage, error: Errors) -> Response:
         return DescribeLogDirsResponse(error_code=error.code)  # before version 3 the client sees no directory
     if body.API_KEY in IN_EACH_ITEM_TOO:
         return _with_items(body, request.header.api_version, error)
-    response = error_response(body, request.header.api_version, error, None, error.message).response
-    return API_SPECS[body.API_KEY].response() if response is None else response  # a request of nothing has no errors
+    response: Any = error_response(body, request.header.api_version, error, None, error.message).response
+    if response is None:
+        return API_SPECS[body.API_KEY].response()  # a request of nothing has no errors
+    _set_null(response, request.header.api_version)
+    refusal: Response = response
+    return refusal
+
+
+def _set_null(response: Any, version: int) -> None:
+    """Where Kafka has null for what was not looked up."""
+    if response.API_KEY is ApiKey.JOIN_GROUP and version >= FIRST_JOIN_VERSION_WITH_NULLABLE_PROTOCOL:
+        response.protocol_name = None
+    elif response.API_KEY is ApiKey.DESCRIBE_CLIENT_QUOTAS:
+        response.entries = None
 
 
 def _with_items(body: RequestMessage, version: int, error: Errors) -> Response:
@@ -42,6 +55,9 @@ def _with_items(body: RequestMessage, version: int, error: Errors) -> Response:
     for field in spec.response.FIELDS:
         if field.name in values and version in field.versions:
             setattr(response, field.name, values[field.name])
+    if body.API_KEY is ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS:
+        for each in response.results:
+            each.user = ""  # Kafka leaves out the names
     made: Response = response
     return made
 

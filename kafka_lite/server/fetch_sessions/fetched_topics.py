@@ -39,7 +39,7 @@ class FetchedTopics:
 
     def refuse(self, topics: Collection[str]) -> None:
         """The user may not read these topics."""
-        error = LogReadResult(Errors.TOPIC_AUTHORIZATION_FAILED)
+        error = LogReadResult(Errors.TOPIC_AUTHORIZATION_FAILED, aborted_transactions=[])  # not null, as in Kafka
         self.failed += [(self.key_of(tp), error) for tp, _ in self.readable if tp.topic in topics]
         self.readable = [each for each in self.readable if each[0].topic not in topics]
 

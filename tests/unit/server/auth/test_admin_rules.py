@@ -73,7 +73,7 @@ def test_create_topics_hides_configurations() -> None:
     response = Broker("CREATE TOPIC a").ask(body, 7, answer)
     found = response.topics
     assert [(each.name, each.error_code, each.topic_config_error_code, each.num_partitions) for each in found] == [
-        ("a", 0, TOPIC_DENIED, -1), ("b", TOPIC_DENIED, 0, -1),
+        ("a", 0, TOPIC_DENIED, -1), ("b", TOPIC_DENIED, TOPIC_DENIED, -1),
     ]  # fmt: skip
     broker = Broker("CREATE CLUSTER kafka-cluster")
     broker.ask(body, 7)

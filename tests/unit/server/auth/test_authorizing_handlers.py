@@ -89,7 +89,8 @@ def test_the_error_of_the_cluster_is_at_the_top_where_there_is_a_place_for_it() 
 def test_members_read_their_group(name: str) -> None:
     key = ApiKey[name]
     for version in range(SERVED_VERSIONS[key].max_version + 1):
-        body = API_SPECS[key].request(group_id="g")
+        protocol = {"protocol_type": "c", "protocol_name": "p"} if key is ApiKey.SYNC_GROUP else {}
+        body = API_SPECS[key].request(group_id="g", **protocol)
         assert Broker().ask(body, version).error_code == GROUP_DENIED
         assert Broker("READ GROUP g").ask(body, version).error_code == 0
 

@@ -25,6 +25,9 @@ from kafka_lite.protocol.messages import (
     api_10_find_coordinator as find_coordinator,
 )
 from kafka_lite.protocol.messages import (
+    api_14_sync_group as sync_group,
+)
+from kafka_lite.protocol.messages import (
     api_22_init_producer_id as init_producer_id,
 )
 from kafka_lite.protocol.messages import (
@@ -175,6 +178,16 @@ def test_offset_commit() -> None:
 
     assert errors("READ TOPIC a") == {"a": GROUP_DENIED, "b": GROUP_DENIED}
     assert errors("READ GROUP g", "READ TOPIC a") == {"b": TOPIC_DENIED}
+
+
+def test_a_member_without_a_protocol_hears_of_that_before_its_rights() -> None:
+    for protocol, refused in (({}, False), ({"protocol_type": "c"}, False), ({"protocol_name": "p"}, False),
+                              ({"protocol_type": "c", "protocol_name": "p"}, True)):  # fmt: skip
+        broker = Broker()
+        body = sync_group.SyncGroupRequest(group_id="g", **protocol)
+        response = broker.ask(body, 5, sync_group.SyncGroupResponse(error_code=7))
+        assert (broker.handled, response.error_code) == (([], GROUP_DENIED) if refused else ([body], 7))
+        assert broker.ask(body, 4).error_code == GROUP_DENIED
 
 
 def test_offset_fetch_of_one_group() -> None:

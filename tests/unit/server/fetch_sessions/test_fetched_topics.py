@@ -75,3 +75,4 @@ def test_topics_that_the_user_may_not_read_are_refused(ids: bool) -> None:
     assert topics.readable == [(U0, WANTED)]
     refused = BY_ID_T if ids else T0
     assert errors(topics.failed) == {refused: Errors.TOPIC_AUTHORIZATION_FAILED}
+    assert [result.aborted_transactions for _, result in topics.failed] == [[]], "not null, as in Kafka"
