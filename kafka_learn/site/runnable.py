@@ -7,6 +7,7 @@
     ```console run=background         commands that keep running; their output is waited for
     ```console run=stop               running commands to be stopped, as by Ctrl-C
     ```python run                     a program; a following ```text output block is its expected output
+    ```properties title="F" run       a file that the reader writes, and ```text, too
 
 In the expected output, ``…`` matches anything within a line, and a line of just ``…`` matches any lines. The site
 shows the same blocks without the marks (kafka_learn/site/directives.py).
@@ -32,7 +33,8 @@ COMMAND_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 20.0
 ENDED_BY_CTRL_C = 128 + signal.SIGINT
 _BLOCK = re.compile(
-    r"^```(console|python|text) (run=eventually|run=background|run=stop|run|output)\n(.*?)^```$",
+    r"^```(console|python|text|properties) "
+    r"((?:title=\"[\w.-]+\" )?(?:run=eventually|run=background|run=stop|run|output))\n(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -47,9 +49,11 @@ class Step:
 
     line: int
     kind: str
-    """``console``, ``eventually``, ``background``, ``stop`` or ``python``."""
+    """``console``, ``eventually``, ``background``, ``stop``, ``python`` or ``file``."""
     code: str
+    """The command or the program; the name of a file."""
     expected: str
+    """The output of a command; the content of a file."""
 
 
 def steps(text: str) -> list[Step]:
@@ -62,6 +66,8 @@ def steps(text: str) -> list[Step]:
             if not found or found[-1].kind != "python" or found[-1].expected:
                 raise ValueError(f"line {line}: an output block must follow a python block")
             found[-1] = Step(found[-1].line, "python", found[-1].code, body)
+        elif mark.startswith("title="):
+            found.append(Step(line, "file", mark.split('"')[1], body))
         elif language == "python":
             found.append(Step(line, "python", body, ""))
         else:
@@ -130,6 +136,8 @@ class Session:
             self._background[code].wait_for(expected, step)
         elif step.kind == "stop":
             self._stop(code, step)
+        elif step.kind == "file":
+            (self._folder / code).write_text(expected, encoding="utf-8")
         elif step.kind == "eventually":
             self._repeat(code, expected, step)
         else:

@@ -21,7 +21,7 @@ PAGES = sorted(
 )
 
 
-WAITING_PAGES = ("docs/quickstart-cluster.md", "docs/quickstart-groups.md", "docs/mutual-tls.md")
+WAITING_PAGES = ("docs/quickstart-cluster.md", "docs/quickstart-groups.md", "docs/mutual-tls.md", "docs/security.md")
 
 
 def _needs_a_run(page):
@@ -69,12 +69,24 @@ def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path):
         replacements["cluster-start"] = f"cluster-start --port {port} --zookeeper-port {zookeeper_port}"
     elif "zookeeper-server-start" in text:  # its brokers' ports are in their commands
         replacements["clientPort=2181"] = f"clientPort={zookeeper_port} --override clientPortAddress=127.0.0.1"
+        replacements |= _ports_with_tls(port)
     else:
         listener = f"--override listeners=PLAINTEXT://127.0.0.1:{port}"
         replacements["server-start"] = f"server-start {listener} --override zookeeper.embedded.port={zookeeper_port}"
     with Session(tmp_path, replacements, environment, patient_s) as session:
         for step in steps(text):
             session.run(step)
+
+
+def _ports_with_tls(port):
+    """The page on security has a broker and a ZooKeeper whose certificates name localhost."""
+    secure_port = free_port()
+    addresses = {f"{host}:2182": f"{host}:{secure_port}" for host in ("localhost", "127.0.0.1")}
+    return {
+        "localhost:9094": f"localhost:{port + 2}",
+        "secureClientPort=2182": f"secureClientPort={secure_port}",
+        **addresses,
+    }
 
 
 def test_the_quick_start_is_among_the_pages_in_both_languages():

@@ -124,3 +124,15 @@ def test_each_mark_has_its_kind_of_step():
 def test_the_caller_decides_how_long_a_limit_is(tmp_path):
     with Session(tmp_path, {}, {}, lambda limit_s: limit_s / 1000) as session, pytest.raises(subprocess.TimeoutExpired):
         session.run(Step(1, "console", "sleep 60", ""))
+
+
+def test_a_page_writes_its_files(tmp_path):
+    page = '```properties title="a.properties" run\nport=1\n```\n```properties title="b.properties"\nport=2\n```\n'
+    page += '```text title="jaas.conf" run\nClient\n```\n'
+    page += "```console run\n$ cat a.properties jaas.conf\nport=3\nClient\n```\n"
+    found = steps(page)
+    assert [(step.kind, step.code) for step in found][:2] == [("file", "a.properties"), ("file", "jaas.conf")]
+    with Session(tmp_path, {"port=1": "port=3"}, {}) as session:
+        for step in found:
+            session.run(step)
+    assert not (tmp_path / "b.properties").exists(), "not marked"
