@@ -11,9 +11,10 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from kafka_learn.labs import overlay
 from kafka_learn.labs.lab import SPARK, Lab
@@ -92,7 +93,7 @@ def check(lab: Lab, files: dict[str, Path], *, broker: bool = True, run: Runner 
     ``run`` runs the command, in place of ``run_bounded``.
     """
     for module, path in files.items():
-        if problem := _syntax_problem(path):
+        if problem := syntax_problem(path):
             return CheckResult((), f"{path.name} ({module}) is not valid Python: {problem}")
     if lab.extra == SPARK and (problem := _missing_spark()):
         return CheckResult((), problem)
@@ -107,7 +108,8 @@ def check(lab: Lab, files: dict[str, Path], *, broker: bool = True, run: Runner 
         return result
 
 
-def _syntax_problem(path: Path) -> str:
+def syntax_problem(path: Path) -> str:
+    """Why Python cannot read a file; empty if it can."""
     try:
         compile(path.read_text(encoding="utf-8"), str(path), "exec")
     except (SyntaxError, ValueError) as error:
@@ -152,17 +154,29 @@ def _unwritten_tasks(lab: Lab, files: dict[str, Path]) -> dict[int, str]:
     return found
 
 
-def _pytest_command(lab: Lab, files: dict[str, Path], scratch: Path, broker: bool) -> list[str]:
-    """The pytest command for a process in which the learner's modules come first; ignores the project's settings."""
-    modules = [f"--lab-module={module}={path}" for module, path in files.items()]
+def pytest_options(lab: Lab, files: dict[str, Path], scratch: Path, broker: bool) -> list[str]:
+    """The options with which pytest runs a lab's tests; it ignores the project's settings."""
     options = ["-q", "--tb=no", "-c", os.devnull, "--rootdir", str(lab.tests), "--import-mode=importlib"]
     # No assertion rewriting, which would take a fifth of the check's time: the tests have their own messages.
-    options += ["--assert=plain", "-p", "no:cacheprovider", "-p", "kafka_learn.labs.pytest_plugin"]
-    options += ["--basetemp", str(scratch / "tmp")]
-    options += ["--lab-channel", str(scratch), *modules]
+    options += [
+        "--assert=plain",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "kafka_learn.labs.way.load_errors",
+        "--basetemp",
+        str(scratch / "tmp"),
+    ]
+    options += [f"--lab-module={module}={path}" for module, path in files.items()]
     options += [f"--lab-test-limit={lab.test_limit_s}", f"--lab-time-limit={lab.time_limit_s}"]
     options += [f"--lab-swallows={task}: {words}" for task, words in swallowing(lab, files).items()]
-    options += [] if broker else ["--lab-no-broker"]
+    return options if broker else [*options, "--lab-no-broker"]
+
+
+def _pytest_command(lab: Lab, files: dict[str, Path], scratch: Path, broker: bool) -> list[str]:
+    """The pytest command for a process in which the learner's modules come first."""
+    options = [*pytest_options(lab, files, scratch, broker), "-p", "kafka_learn.labs.pytest_plugin"]
+    options += ["--lab-channel", str(scratch)]
     if lab.extra == SPARK:
         options += ["-p", "kafka_learn.labs.spark_plugin"]
         # A session takes seconds to start. A test whose body is not written does not need it to be red.
@@ -208,7 +222,12 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
 def _result(lab: Lab, listener: Listener, returncode: int | None, output: str) -> CheckResult:
     if listener.refusal:
         return CheckResult((), f"the check proves nothing: {listener.refusal}")
-    outcomes = tuple(TestOutcome(**row) for row in listener.rows.values())
+    return result_of(lab, listener.rows, returncode, output)
+
+
+def result_of(lab: Lab, rows: Mapping[str, Mapping[str, Any]], returncode: int | None, output: str) -> CheckResult:
+    """The result of tests that have reported these rows and ended with this code; None: they were stopped."""
+    outcomes = tuple(TestOutcome(**row) for row in rows.values())
     if returncode is None:
         running = "".join(f", during this test: {outcome.title}" for outcome in outcomes if outcome.running)
         return CheckResult(outcomes, f"the check was stopped at its time limit of {lab.time_limit_s:g} s{running}")

@@ -58,7 +58,8 @@ class Lab:
 
     ``goal`` is one sentence, ``before`` says what to read or do first, and ``after`` names the labs that come right
     before this one. ``minutes`` is what a learner needs who has done all that. ``extra`` is the extra of the package
-    that the lab needs in addition to ``learn``; empty if none.
+    that the lab needs in addition to ``learn``; empty if none. ``in_page``: its tests without the broker run in a page
+    of the site, which has no sockets, processes and JVM.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Lab:
     minutes: int
     difficulty: str
     extra: str
+    in_page: bool
     time_limit_s: float
     test_limit_s: float
     tasks: tuple[Task, ...]
@@ -146,6 +148,7 @@ def load_lab(folder: Path) -> Lab:
         minutes=data["minutes"],
         difficulty=data["difficulty"],
         extra=data.get("extra", ""),
+        in_page=data.get("in_page", data.get("extra") != SPARK),
         time_limit_s=float(data["time_limit_s"]),
         test_limit_s=float(data["test_limit_s"]),
         tasks=_tasks(data["task"], folder / "README.zh.md"),

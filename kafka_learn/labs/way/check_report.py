@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.console import Group
 from rich.markup import escape
 from rich.padding import Padding
@@ -17,7 +19,8 @@ from kafka_learn.labs.workspace import LabWorkspace
 from kafka_lite.tools.common.terminal import own_command
 
 
-def _in_order(result: CheckResult) -> list[TestOutcome]:
+def in_order(result: CheckResult) -> list[TestOutcome]:
+    """The outcomes by task, those with the broker last."""
     return sorted(result.outcomes, key=lambda row: (row.task, row.broker))
 
 
@@ -28,7 +31,7 @@ def score_table(lab: Lab, result: CheckResult, language: str = "en") -> Table:
     table.add_column(word("test", language), ratio=2)
     table.add_column(word("earned", language), justify="right")
     task_before, points = 0, result.task_points()
-    for outcome in _in_order(result):
+    for outcome in in_order(result):
         if outcome.task != task_before:
             if task_before:
                 table.add_section()
@@ -47,7 +50,7 @@ def score_table(lab: Lab, result: CheckResult, language: str = "en") -> Table:
 
 def printed_by_first_failed(result: CheckResult, language: str = "en") -> Text | None:
     """The output of the learner's code in the first test that failed, if there was any."""
-    failed = [outcome for outcome in _in_order(result) if not (outcome.passed or _waits(outcome))]
+    failed = [outcome for outcome in in_order(result) if not (outcome.passed or waits(outcome))]
     if not failed or not failed[0].printed:
         return None
     head = word("printed", language, title=failed[0].title)
@@ -57,7 +60,7 @@ def printed_by_first_failed(result: CheckResult, language: str = "en") -> Text |
 def _outcome_text(outcome: TestOutcome) -> Group | Table:
     if outcome.passed:
         return marked("✓", outcome.title, "green")
-    if _waits(outcome):
+    if waits(outcome):
         return marked("·", outcome.title, "dim")
     return Group(marked("✗", outcome.title, "red"), Padding(Text(outcome.message), (0, 0, 0, 2)))
 
@@ -69,7 +72,7 @@ def marked(mark: str, words: str, style: str = "") -> Table:
     return grid
 
 
-def _waits(outcome: TestOutcome) -> bool:
+def waits(outcome: TestOutcome) -> bool:
     """Whether the test has no result yet: it was not run, or it reached an unwritten body."""
     return outcome.skipped or UNWRITTEN in outcome.message
 
@@ -79,12 +82,15 @@ def _points(outcome: TestOutcome) -> str:
     return f"[{'green' if earned else 'red'}]{earned}[/]/{outcome.points}"
 
 
-def verdict(workspace: LabWorkspace, result: CheckResult, language: str = "en") -> Text:
-    """The meaning of the result, and what to do next."""
+def verdict(
+    workspace: LabWorkspace, result: CheckResult, language: str = "en", how: Callable[[str], str] | None = None
+) -> Text:
+    """The meaning of the result, and what to do next; ``how(verb)`` is how one does it, if not by a command."""
 
-    def of_lab(verb: str) -> str:
+    def command(verb: str) -> str:
         return f"{own_command()} labs {verb} {workspace.lab.name}"
 
+    of_lab = how or command
     if result.passed and any(outcome.broker for outcome in result.outcomes):
         return Text(word("all with broker", language, command=of_lab("solution")))
     if result.passed:
@@ -114,7 +120,7 @@ def next_task(workspace: LabWorkspace, result: CheckResult) -> Task:
     A task whose functions are all written may still wait for those of a later task: then the later one is next.
     """
     done = result.tasks_passed()
-    wrong = {each.task for each in result.outcomes if not (each.passed or _waits(each))}
+    wrong = {each.task for each in result.outcomes if not (each.passed or waits(each))}
     open_tasks = [task for task in workspace.lab.tasks if task.number not in done]
     at_hand = [task for task in open_tasks if task.number in wrong or workspace.unwritten(task)]
     return next(iter(at_hand or open_tasks), workspace.lab.tasks[-1])
