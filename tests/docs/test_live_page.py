@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -32,15 +33,31 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A folder with the page's files at their places, and a page of each language."""
-    assets = tmp_path / "site" / "assets" / "live"
+    """A folder with the page's files, for tests that change them or a profile of their own."""
+    return written_site(tmp_path / "site")
+
+
+def written_site(folder: Path) -> Path:
+    """Write the page's files to their places, and a page of each language; returns the folder."""
+    assets = folder / "assets" / "live"
     for path in (PROJECT_ROOT / "docs" / "assets" / "live").iterdir():
         assets.mkdir(parents=True, exist_ok=True)
         (assets / path.name).write_bytes(path.read_bytes())
     list(live_engine.write(assets / "engine"))
     for language in ("en", "zh"):
-        (tmp_path / "site" / f"{language}.html").write_text(HTML.format(language=language), encoding="utf-8")
-    return tmp_path / "site"
+        (folder / f"{language}.html").write_text(HTML.format(language=language), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Page]:
+    """A page of a browser that plays one link after the other: it keeps the compiled interpreter."""
+    with (
+        chromium.served(written_site(tmp_path_factory.mktemp("live"))) as address,
+        chromium.page(tmp_path_factory.mktemp("profile")) as page,
+    ):
+        page.home = address
+        yield page
 
 
 @pytest.mark.soak
@@ -169,28 +186,22 @@ def link_with_faults(seed: int) -> str:
     return f"?seed={seed}&actions={','.join(timed)}&until=12"
 
 
-IN_CI = (1, 2)
-"""The seeds that CI has time for."""
-
-
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=[] if seed in IN_CI else pytest.mark.nightly) for seed in range(1, 21)]
-)
-def test_a_link_has_the_same_digest_in_the_page_and_outside(site: Path, tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("seed", range(1, 21))
+def test_a_link_has_the_same_digest_in_the_page_and_outside(live: chromium.Page, seed: int) -> None:
     """The page plays it in turns of a tenth of a second at most, a terminal at once."""
     link = link_with_faults(seed)
     outside = subprocess.Popen(
         [sys.executable, "-c", REPLAY, link], cwd=PROJECT_ROOT, stdout=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONHASHSEED": "0"},
     )  # fmt: skip
-    with outside, chromium.served(site) as address, chromium.page(tmp_path / "profile") as page:
-        page.open(f"{address}en.html{link}")
-        page.until("document.querySelector('[data-role=load]')")
-        page.click("[data-role=load]")
-        page.until("document.querySelector('[data-role=go]')", 600)
-        shown = page.evaluate("document.querySelector('[data-role=digest]').textContent")
+    with outside:
+        live.load(f"{live.home}en.html{link}")
+        live.until("document.querySelector('[data-role=load]')")
+        live.click("[data-role=load]")
+        live.until("document.querySelector('[data-role=go]')", 600)
+        shown = live.evaluate("document.querySelector('[data-role=digest]').textContent")
         printed, _ = outside.communicate()
     assert outside.returncode == 0, printed
     _, *steps_and_digest = printed.splitlines()[-1].split(", ")
