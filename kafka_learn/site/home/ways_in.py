@@ -21,8 +21,8 @@ _WORDS = {
     "do": ("Do", "做"),
     "do text": (
         "Write a part of the broker; the real broker then runs with your code. First [install](quickstart.md); the "
-        "first task then takes ten minutes. More: [all labs](labs/index.md).",
-        "亲手写出 broker 的一部分，真正的 broker 就用你的代码运行。先[安装](quickstart.md)，之后第一个任务只要十分钟。"
+        "first lab then takes ten minutes. More: [all labs](labs/index.md).",
+        "亲手写出 broker 的一部分，真正的 broker 就用你的代码运行。先[安装](quickstart.md)，之后第一个实验只要十分钟。"
         "还有[其他实验](labs/index.md)。",
     ),
 }
