@@ -1,21 +1,14 @@
-"""The built site in a real browser: path, search, recorded runs that play, and what axe and a ruler say of its pages.
-
-CI has Chromium, npm and the site (``.ci/run``), and fails without them. Elsewhere the tests are skipped if one of them
-is missing.
-"""
+"""The built site in a real browser: path, search, recorded runs that play, and what axe and a ruler say of pages."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.support import axe, chromium
+from tests.support.built_site import page_of_the_site
 
-SITE = "KAFKA_LITE_BUILT_SITE"
 PHONE, DESKTOP = (390, 844), (1280, 800)
 RUN_PAGE = "book/ch06_storage/appending/"
 KINDS = (
@@ -43,15 +36,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(400)]
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Page]:
     """A page of a browser, at the home of the built site."""
-    needed = {SITE: os.environ.get(SITE), "Chromium": chromium.chromium(), "npm": shutil.which("npm")}
-    missing = [name for name, found in needed.items() if not found]
-    if missing and os.environ.get("KAFKA_LITE_REQUIRE_JVM") == "1":
-        pytest.fail(f"needs {' and '.join(missing)}")
-    if missing:
-        pytest.skip(f"needs {' and '.join(missing)}")
-    profile = tmp_path_factory.mktemp("profile")
-    with chromium.served(Path(os.environ[SITE])) as address, chromium.page(profile) as page:
-        page.home = address
+    with page_of_the_site(tmp_path_factory.mktemp("profile")) as page:
         yield page
 
 
