@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 # The former names of ARGS; other variables (SEED=7, MINUTES=20, OPEN=…) are shorthands of options.
 $(foreach old,SIMULATE_OPTIONS CHAOS_OPTIONS LAB_OPTIONS,$(if $($(old)),$(error $(old) is called ARGS now: ARGS="$($(old))")))
-.PHONY: help setup lock upgrade demo pipeline connect test test-all soak nightly every-python check types unit format broker cluster site site-build pages notebook notebooks bench compiled wheel simulate chaos actionlint clean
+.PHONY: help setup lock upgrade demo pipeline connect test test-all soak nightly every-python check types unit format broker cluster site site-build pages notebook notebooks bench compiled wheel simulate chaos mutants actionlint clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -125,6 +125,10 @@ simulate: setup ## a whole broker and its clients in a world from a seed (SEED=n
 chaos: setup ## a real cluster and its clients, each in its own process, under faults from a seed (MINUTES=5)
 	@$(BIN)/python -m kafka_lite.testing.chaos.command $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) \
 		$(if $(BROKERS),--brokers $(BROKERS)) $(ARGS)
+
+# ARGS=--note puts what is found into the table of docs/design/mutants.md; ARGS="--sample 3": three of the modules in it.
+mutants: setup ## small mistakes in a module, which its unit tests should notice (MODULE=kafka_lite.network.large_requests)
+	@$(BIN)/python -m scripts.mutants $(MODULE) $(ARGS)
 
 compiled: setup ## the package with its hot modules compiled, in build/compiled (needs a C compiler; optional)
 	$(BIN)/python -m scripts.compile_hot_modules $(ARGS)

@@ -12,8 +12,10 @@ import pytest
 
 from kafka_lite.common.purgatory.delayed_operation import (
     IDLE_REAPER_WAIT_MS,
+    REAPER_WAIT_MS,
     DelayedOperation,
     DelayedOperationPurgatory,
+    ExpiredOperationReaper,
     Watchers,
 )
 from kafka_lite.common.purgatory.timer import SystemTimer, TimerTask
@@ -400,3 +402,31 @@ def test_an_idle_reaper_sleeps_until_an_operation_is_added(monkeypatch: pytest.M
     assert expired.wait(patient_s(30)), "half of the reaper's own timeout"
     purgatory.shutdown()
     assert waits[0] == IDLE_REAPER_WAIT_MS
+
+
+def test_a_reaper_looks_five_times_a_second_while_an_operation_is_delayed(
+    purgatory: Purgatory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(purgatory, "advance_clock", waits.append)
+    reaper = ExpiredOperationReaper("reaper", purgatory, SystemTimer())
+    reaper.do_work()
+    purgatory.try_complete_else_watch(Operation(), ["a"])
+    reaper.do_work()
+    assert waits == [IDLE_REAPER_WAIT_MS, REAPER_WAIT_MS]
+
+
+def test_an_operation_that_is_complete_is_not_completed_by_another_check() -> None:
+    operation = Operation()
+    operation.completable = True
+    assert operation.safe_try_complete()
+    assert not operation.safe_try_complete()
+    assert operation.tries == 1
+
+
+def test_the_reaper_is_that_of_broker_0_by_default() -> None:
+    purgatory: Purgatory = DelayedOperationPurgatory("Fetch")
+    try:
+        assert "ExpirationReaper-0-Fetch" in [thread.name for thread in threading.enumerate()]
+    finally:
+        purgatory.shutdown()
