@@ -5,8 +5,8 @@
     python -m scripts.mutants                     writes the tables of the pages again
 
 mutmut makes the mutants and tries each in a fork, with those unit tests that call the changed function. It works in
-a folder of build/mutants, which keeps what has been tried: a run that was interrupted continues there. After a change of
-the module, mutmut tries the functions that changed; after a change of the tests, those mutants that survived.
+a folder of build/mutants, which keeps what has been tried: a run that was interrupted continues there. After a change
+of the module, mutmut tries the functions that changed; after a change of the tests, those mutants that survived.
 
 Returns 1 if a mutant survives that is not in ``tests/data/mutants.json``.
 """

@@ -5,9 +5,13 @@ Kafka 0.10.2: org.I0Itec.zkclient.exception (ZkException, ZkNodeExistsException,
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from kazoo import exceptions as kazoo_exceptions
 
 from kafka_lite.common.errors import KafkaError
+
+E = TypeVar("E", bound=BaseException)
 
 
 class ZkError(KafkaError):
@@ -70,3 +74,12 @@ def zk_error(error: BaseException, path: object = "") -> ZkError:
     kind = next(ours for theirs, ours in _ERRORS if isinstance(error, theirs))
     detail = str(error) or type(error).__name__
     return kind(f"{detail} ({path})" if path else detail)
+
+
+def without_frames(error: E) -> E:
+    """An error of kazoo without its traceback: kazoo keeps it in a result, which a frame of the traceback refers to.
+
+    The cycle would keep the callers' frames, too, with whatever a request is made of, until it is collected.
+    """
+    error.__traceback__ = None
+    return error

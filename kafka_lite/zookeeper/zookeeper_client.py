@@ -33,6 +33,7 @@ from kafka_lite.zookeeper.zk_errors import (
     NotEmptyError,
     ZkConnectionError,
     ZkError,
+    without_frames,
     zk_error,
 )
 from kafka_lite.zookeeper.zookeeper_session import ZooKeeperSession
@@ -274,7 +275,7 @@ class ZooKeeperClient(ZooKeeperSession):
             return self._again(function, args)
         except kazoo_exceptions.KazooException as error:
             self._check_alive()
-            return zk_error(error, args[0])
+            return zk_error(without_frames(error), args[0])
 
     def _again(self, function: Callable[..., Any], args: Sequence[Any]) -> Any:
         try:

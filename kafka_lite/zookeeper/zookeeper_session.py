@@ -26,6 +26,7 @@ from kafka_lite.zookeeper.zk_acls import default_acls
 from kafka_lite.zookeeper.zk_errors import (
     ZkConnectionError,
     ZkError,
+    without_frames,
     zk_error,
 )
 
@@ -215,7 +216,7 @@ class ZooKeeperSession:
         except (kazoo_exceptions.KazooException, InterruptedError, ValueError) as error:
             # ValueError: a path with ``..``, for which kazoo asks nobody
             self._check_alive()
-            raise zk_error(error, args[0] if args else "") from error
+            raise zk_error(error, args[0] if args else "") from without_frames(error)
 
     def _retries(self) -> KazooRetry:
         refuses = getattr(self._thread, "refuses", False) or not self._waits_for_room

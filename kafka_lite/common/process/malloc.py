@@ -1,4 +1,4 @@
-"""Makes glibc keep freed memory instead of returning it to the kernel.
+"""Makes glibc keep a little freed memory, and return much.
 
 Kafka 0.10.2: none; there the JVM keeps its heap · book 2.1.4
 """
@@ -42,3 +42,25 @@ def keep_freed_memory() -> bool:
     kept = bool(mallopt(_M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES) and mallopt(_M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES))
     logger.debug("Freed memory %s", "is kept" if kept else "cannot be kept")
     return kept
+
+
+def return_freed_memory() -> bool:
+    """Return all free memory to the kernel, also what lies between used blocks. Returns whether there was any.
+
+    A no-op with another C library. It takes some milliseconds, in which other threads run.
+    """
+    try:
+        import ctypes
+
+        return bool(ctypes.CDLL(None).malloc_trim(0))
+    except (AttributeError, ImportError, OSError):
+        return False
+
+
+def resident_bytes() -> int:
+    """The memory of this process that is in RAM, in bytes; 0 where there is no /proc."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as stream:
+            return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0

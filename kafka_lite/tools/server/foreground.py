@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.common.process.garbage import without_collections
+from kafka_lite.common.process.garbage import GarbageCollector, without_collections
 from kafka_lite.common.process.malloc import keep_freed_memory
 from kafka_lite.tools.common import terminal
 from kafka_lite.tools.common.logging_config import CONFIG_VARIABLE, configure_logging
@@ -65,8 +65,9 @@ def run_in_foreground(tool: str, create: Callable[[], ForegroundServer], log_con
         finally:
             signals.raise_again()
         print(server.ready_line(), flush=True)
-        while not server.await_shutdown(SIGNAL_CHECK_S):
-            pass
+        with GarbageCollector():
+            while not server.await_shutdown(SIGNAL_CHECK_S):
+                pass
     except StopRequested:
         return 0
     except (KafkaError, OSError) as error:

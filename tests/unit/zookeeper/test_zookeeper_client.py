@@ -50,8 +50,10 @@ def test_errors_are_ours_and_name_the_path(
     client: ZooKeeperClient, kazoo_client: ScriptedKazoo, theirs: type, ours: type[ZkError]
 ) -> None:
     kazoo_client.script = [theirs]
-    with pytest.raises(ours, match=r"\(/a\)"):
+    with pytest.raises(ours, match=r"\(/a\)") as raised:
         client.set("/a", b"", 1)
+    assert isinstance(raised.value.__cause__, theirs)
+    assert raised.value.__cause__.__traceback__ is None, "its frames refer to a result of kazoo, which refers to it"
 
 
 def test_a_missing_node_has_neither_stat_nor_children(client: ZooKeeperClient, kazoo_client: ScriptedKazoo) -> None:

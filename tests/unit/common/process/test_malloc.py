@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from kafka_lite.common.process.malloc import MMAP_THRESHOLD_BYTES, keep_freed_memory
+from kafka_lite.common.process.malloc import MMAP_THRESHOLD_BYTES, keep_freed_memory, resident_bytes
 
 BUFFERS = 100
 BUFFER_BYTES = 1_000_000
@@ -50,3 +50,26 @@ def test_a_python_without_ctypes_keeps_the_defaults(monkeypatch: pytest.MonkeyPa
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setitem(sys.modules, "ctypes", None)
     assert keep_freed_memory() is False
+
+
+RETURN = """
+from kafka_lite.common.process.malloc import keep_freed_memory, resident_bytes, return_freed_memory
+assert keep_freed_memory()
+blocks = [bytearray(100_000) for _ in range(300)]
+last = bytearray(100_000)  # above them, so that they are not at the end of the heap
+full = resident_bytes()
+del blocks
+assert return_freed_memory()
+print(full - resident_bytes())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc can be told")
+def test_free_memory_between_used_blocks_is_returned() -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    done = subprocess.run([sys.executable, "-c", RETURN], env=environment, capture_output=True, check=True, text=True)
+    assert int(done.stdout) > 20_000_000
+
+
+def test_this_process_is_in_memory() -> None:
+    assert not sys.platform.startswith("linux") or resident_bytes() > 10_000_000

@@ -120,7 +120,7 @@ def test_garbage_collection_is_enabled_after_the_start_whether_it_succeeds_or_fa
             seen.append((gc.isenabled(), gc.get_freeze_count() > 0))
 
     run_in_foreground("test", lambda: Watching(failure))
-    started = [(True, True)] if failure is None else []
+    started = [(False, True)] if failure is None else []  # a GarbageCollector collects
     assert seen == [(False, False), *started, (True, False)]
     assert gc.isenabled()
 
