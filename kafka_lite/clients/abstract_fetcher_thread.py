@@ -29,6 +29,8 @@ _LEVELS_OF_PASSING_ERRORS = {
     Errors.UNKNOWN_LEADER_EPOCH: logging.DEBUG,
     Errors.FENCED_LEADER_EPOCH: logging.INFO,
     Errors.UNKNOWN_TOPIC_OR_PARTITION: logging.WARNING,
+    Errors.UNKNOWN_TOPIC_ID: logging.WARNING,
+    Errors.INCONSISTENT_TOPIC_ID: logging.WARNING,
 }
 
 

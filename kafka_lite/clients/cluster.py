@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from uuid import UUID
 
 from kafka_lite.common.topic_partition import TopicPartition
 
@@ -63,6 +64,8 @@ class Cluster:
     unauthorized_topics: frozenset[str] = frozenset()
     invalid_topics: frozenset[str] = frozenset()
     internal_topics: frozenset[str] = frozenset()
+    topic_ids: Mapping[str, UUID] = field(default_factory=dict, hash=False)
+    """The ids of the topics that have one, and whose broker says it."""
     is_bootstrap_configured: bool = False
     """Whether this is only the list of ``bootstrap.servers``."""
     _by_partition: Mapping[TopicPartition, PartitionInfo] = field(init=False, repr=False, compare=False)
@@ -101,6 +104,7 @@ class Cluster:
             self.unauthorized_topics & wanted,
             self.invalid_topics & wanted,
             self.internal_topics,
+            {topic: topic_id for topic, topic_id in self.topic_ids.items() if topic in wanted},
         )
 
     @property

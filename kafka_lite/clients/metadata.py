@@ -218,16 +218,20 @@ class Metadata:
     def _with_newest_leaders(self, cluster: Cluster, now_ms: float) -> Cluster:
         """The cluster with the newest leader of each partition; with none if that broker is not listed any more.
 
-        A topic that was deleted and created again starts over at epoch 0, and responses before version 10 do not tell
-        it from the old one. So an epoch is forgotten when a broker does not know the topic, or when only older ones
-        were reported for NEWEST_LEADER_MS. (Kafka's clients then need topic ids, or a restart: KAFKA-12257.)
+        A topic that was deleted and created again starts over at epoch 0; by its id it is another topic. Responses
+        before version 10 have no ids. So an epoch is also forgotten when a broker does not know the topic, or when only
+        older ones were reported for NEWEST_LEADER_MS. (Without ids Kafka's clients need a restart: KAFKA-12257.)
         """
         nodes = {node.id: node for node in cluster.nodes}
         newest: dict[TopicPartition, tuple[PartitionInfo, float]] = {}
         partitions: list[PartitionInfo] = []
+        ids_before = self._cluster.topic_ids
+        made_again = {topic for topic, id_ in cluster.topic_ids.items() if ids_before.get(topic, id_) != id_}
         for info in cluster.partitions:
             partition = info.topic_partition
             known, reported_ms = self._newest_leaders.get(partition, (info, now_ms))
+            if info.topic in made_again:
+                known = info
             is_older = -1 < info.leader_epoch < known.leader_epoch
             if is_older and now_ms - reported_ms < NEWEST_LEADER_MS:
                 logger.debug(

@@ -25,8 +25,7 @@ from kafka_lite.protocol.messages.api_03_metadata import (
 
 logger = logging.getLogger(__name__)
 
-LATEST_VERSION = 9
-"""Later versions have topic ids, which are not needed here."""
+LATEST_VERSION = 12
 FIRST_VERSION_WITH_RELIABLE_EPOCHS = 9
 """Brokers that do not know this version may report old leader epochs of partitions with new leaders (KAFKA-9212)."""
 
@@ -237,6 +236,7 @@ def cluster_of(response: MetadataResponse, version: int) -> Cluster:
         unauthorized_topics=_with_error(response, Errors.TOPIC_AUTHORIZATION_FAILED),
         invalid_topics=_with_error(response, Errors.INVALID_TOPIC_EXCEPTION),
         internal_topics=frozenset(topic.name or "" for topic in response.topics if topic.is_internal),
+        topic_ids={topic.name: topic.topic_id for topic in response.topics if topic.name and topic.topic_id.int},
     )
 
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, cast
 from kafka_lite.clients.client_request import ClientResponse, RequestBuilder
 from kafka_lite.clients.cluster import Node
 from kafka_lite.clients.fetch_metadata import INVALID_SESSION_ID
-from kafka_lite.clients.fetch_session_handler import FetchRequestData, FetchSessionHandler
+from kafka_lite.clients.fetch_session_handler import LAST_VERSION_BY_NAME, FetchRequestData, FetchSessionHandler
 from kafka_lite.clients.metadata import Metadata
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.sendable import Buffer
@@ -32,17 +32,18 @@ from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchReque
 
 logger = logging.getLogger(__name__)
 
-LATEST_FETCH_VERSION = 12
-"""Later versions have topic ids instead of names."""
+LATEST_FETCH_VERSION = 15
+"""Later versions tell of other leaders in the response (KIP-951)."""
 FIRST_VERSION_WITH_WHOLE_BATCHES = 3
 """From this version on, the first batch is sent whole, however large it is."""
 
 INVALID_METADATA = frozenset({
     Errors.NOT_LEADER_OR_FOLLOWER, Errors.REPLICA_NOT_AVAILABLE, Errors.KAFKA_STORAGE_ERROR,
     Errors.FENCED_LEADER_EPOCH, Errors.UNKNOWN_LEADER_EPOCH, Errors.OFFSET_NOT_AVAILABLE, Errors.LEADER_NOT_AVAILABLE,
-    Errors.UNKNOWN_TOPIC_OR_PARTITION,
+    Errors.UNKNOWN_TOPIC_OR_PARTITION, Errors.UNKNOWN_TOPIC_ID, Errors.INCONSISTENT_TOPIC_ID,
 })  # fmt: skip
-"""Errors that suggest that another broker leads the partition by now."""
+"""Errors that suggest that another broker leads the partition by now, or that the topic was made again."""
+WARNED_OF = frozenset({Errors.UNKNOWN_TOPIC_OR_PARTITION, Errors.UNKNOWN_TOPIC_ID, Errors.INCONSISTENT_TOPIC_ID})
 
 
 class FetchPosition(NamedTuple):
@@ -121,7 +122,7 @@ class Fetcher:
         """Send a request to each leader that has none in flight; returns the number of requests."""
         requests = self._prepare_fetch_requests()
         for node, positions in requests.values():
-            data = self._session_handler(node).build(positions)
+            data = self._session_handler(node).build(positions, self._metadata.fetch().topic_ids)
             logger.debug("Sending fetch for partitions %s to broker %s", list(data.session_partitions), node)
             self._nodes_with_pending_fetches.add(node.id)
             future = self._client.send(node, self._fetch_request(data, self._max_wait_ms(node)))
@@ -173,9 +174,10 @@ class Fetcher:
         return self._config.max_wait_ms
 
     def _fetch_request(self, data: FetchData, max_wait_ms: int) -> RequestBuilder:
-        topics: dict[str, list[FetchPartition]] = {}
+        topics: dict[str, FetchTopic] = {}
         for partition, position in data.to_send.items():
-            topics.setdefault(partition.topic, []).append(
+            topic = FetchTopic(topic=partition.topic, topic_id=data.topic_ids[partition], partitions=[])
+            topics.setdefault(partition.topic, topic).partitions.append(
                 FetchPartition(
                     partition=partition.partition,
                     current_leader_epoch=position.leader_epoch,
@@ -183,17 +185,18 @@ class Fetcher:
                     partition_max_bytes=self._config.max_partition_fetch_bytes,
                 )
             )
-        request = FetchRequest(
+        request = lambda version: FetchRequest(  # noqa: E731
             max_wait_ms=max_wait_ms,
             min_bytes=self._config.min_bytes,
             max_bytes=self._config.max_bytes,
             isolation_level=int(self._config.read_committed),
             session_id=data.metadata.session_id,
             session_epoch=data.metadata.epoch,
-            topics=[FetchTopic(topic=topic, partitions=partitions) for topic, partitions in topics.items()],
-            forgotten_topics_data=data.forgotten_topics(),
+            topics=list(topics.values()),
+            forgotten_topics_data=data.forgotten_topics(version),
         )
-        return RequestBuilder.of(request, 0, LATEST_FETCH_VERSION)
+        latest = LATEST_FETCH_VERSION if data.uses_topic_ids else LAST_VERSION_BY_NAME
+        return RequestBuilder.by(FetchRequest.API_KEY, request, 0, latest)
 
     # ── responses ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -213,12 +216,9 @@ class Fetcher:
 
     def _handle_response(self, node: Node, request: FetchData, client_response: ClientResponse) -> None:
         response = cast(FetchResponse, client_response.response)
-        data_by_partition = {
-            TopicPartition(topic.topic, data.partition_index): data
-            for topic in response.responses
-            for data in topic.partitions
-        }
-        if not self._session_handler(node).handle_response(response, data_by_partition):
+        session = self._session_handler(node)
+        data_by_partition = session.partitions_of(response, client_response.api_version)
+        if not session.handle_response(response, data_by_partition):
             return
         positions = request.session_partitions
         aggregator = FetchResponseMetricAggregator(self._metrics, data_by_partition)
@@ -346,7 +346,7 @@ class Fetcher:
     def _handle_error(self, fetch: CompletedFetch, error: Errors) -> None:
         partition = fetch.partition
         if error in INVALID_METADATA:
-            level = logging.WARNING if error is Errors.UNKNOWN_TOPIC_OR_PARTITION else logging.DEBUG
+            level = logging.WARNING if error in WARNED_OF else logging.DEBUG
             logger.log(level, "Error in fetch for partition %s: %s", partition, error.name)
             self._metadata.request_update()
         elif error is Errors.OFFSET_OUT_OF_RANGE:

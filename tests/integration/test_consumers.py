@@ -222,3 +222,26 @@ def test_a_group_resumes_when_the_broker_returns(cluster: Cluster, topic: str, m
     produce(cluster, topic, 200, 200)
     eventually(lambda: set(numbers(*both)) == set(range(400)), "400 records")
     members.wait_balanced(*both)
+
+
+def test_a_topic_that_was_made_again_is_read_from_its_beginning(cluster: Cluster, topic: str) -> None:
+    """Its position is that of the old topic, which the consumer learns from the error."""
+    with KafkaConsumer({
+        "bootstrap.servers": cluster.bootstrap_servers, "auto.offset.reset": "earliest", "metadata.max.age.ms": 200,
+    }) as consumer:  # fmt: skip
+        consumer.assign([TopicPartition(topic, number) for number in range(PARTITIONS)])
+        produce(cluster, topic, 0, 20)
+        read: set[int] = set()
+
+        def has_read(*numbers: int) -> bool:
+            polled = consumer.poll(0.2)
+            read.update(int(record.value or b"") for record in polled)
+            return read == set(numbers)
+
+        eventually(lambda: has_read(*range(20)))
+        cluster.delete_topic(topic)
+        eventually(lambda: topic not in cluster.topics)
+        cluster.create_topic(topic, PARTITIONS)
+        produce(cluster, topic, 100, 4)
+        read.clear()
+        eventually(lambda: has_read(100, 101, 102, 103), lambda: read)

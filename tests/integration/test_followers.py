@@ -202,3 +202,19 @@ def test_high_watermarks_outlive_a_restart_of_all_brokers(cluster: Cluster) -> N
     assert cluster.values("orders") == [b"%d" % number for number in range(10)]
     for broker in cluster.brokers:
         eventually(lambda broker=broker: high_watermark(broker) == 10)
+
+
+@pytest.mark.parametrize("cluster", [{"inter.broker.protocol.version": "3.1"}], indirect=True)
+def test_a_topic_that_was_made_again_is_replicated_by_its_new_id(cluster: Cluster) -> None:
+    ids = set()
+    for values in (["a", "b"], ["c"]):
+        cluster.create_topic("orders", replication_factor=3)
+        for _ in values:
+            assert produce(cluster.leader_of("orders"), -1) is Errors.NONE
+        eventually(lambda: {log_of(broker).log_end_offset for broker in cluster.brokers} == {len(values)})  # noqa: B023
+        [topic_id] = {log_of(broker).topic_id for broker in cluster.brokers}
+        ids.add(topic_id)
+        cluster.delete_topic("orders")
+        eventually(lambda: "orders" not in cluster.topics)
+    assert len(ids) == 2
+    assert None not in ids

@@ -18,13 +18,15 @@ class FakeChannel:
         self.host, self.port = host, port
         self.events: list[str] = []
         self.requests: list[Request] = []
+        self.versions: list[int] = []
         self.opened.append(self)
 
     def connect(self) -> None:
         self.events.append("connect")
 
-    def exchange(self, request: Request, _version: int) -> Response:
+    def exchange(self, request: Request, version: int) -> Response:
         self.requests.append(request)
+        self.versions.append(version)
         if isinstance(self.response, Exception):
             raise self.response
         return self.response

@@ -13,6 +13,7 @@ from kafka_lite.protocol.api_key import ApiKey
 
 FIRST_USES: dict[ApiKey, tuple[tuple[ApiVersion, int], ...]] = {
     ApiKey.FETCH: (
+        (ApiVersion.KAFKA_3_1_IV0, 13),
         (ApiVersion.KAFKA_2_7_IV1, 12),
         (ApiVersion.KAFKA_2_3_IV1, 11),
         (ApiVersion.KAFKA_2_1_IV2, 10),

@@ -9,11 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
+from uuid import UUID
 
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
-from kafka_lite.clients.fetch_session_handler import FetchRequestData, FetchSessionHandler
+from kafka_lite.clients.fetch_session_handler import (
+    LAST_VERSION_BY_NAME,
+    FetchRequestData,
+    FetchSessionHandler,
+)
 from kafka_lite.clients.fetched_records import FetchedRecords
 from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.sendable import Buffer, Part
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
@@ -25,6 +31,7 @@ from kafka_lite.protocol.messages.api_01_fetch import (
     FetchRequest,
     FetchResponse,
     FetchTopic,
+    PartitionData,
 )
 from kafka_lite.protocol.messages.api_02_list_offsets import (
     ListOffsetsPartition,
@@ -58,6 +65,7 @@ class FetchPosition:
     leader_epoch: int
     last_fetched_epoch: int = UNDEFINED_EPOCH
     """The epoch of the follower's last record; -1 if the leader shall not compare the logs."""
+    topic_id: UUID = ZERO_UUID
 
 
 class ReplicaFetchRequest:
@@ -132,7 +140,8 @@ class LeaderEndPoint(Protocol):
 class RemoteLeaderEndPoint:
     """A leader on another broker, over one connection with one request in flight.
 
-    From protocol 1.1 on, a fetch session (KIP-227) saves naming the partitions that have not changed.
+    From protocol 1.1 on, a fetch session (KIP-227) saves naming the partitions that have not changed. From 3.1 on,
+    topics have ids in place of names, once the logs of all partitions know theirs (KIP-516).
     """
 
     def __init__(self, source_broker: BrokerEndPoint, config: ReplicaFetchConfig, time: Time = SYSTEM_TIME) -> None:
@@ -150,27 +159,26 @@ class RemoteLeaderEndPoint:
 
     def fetch(self, request: ReplicaFetchRequest) -> list[tuple[TopicPartition, ReplicaPartitionData]]:
         """The records after these positions; nothing of partitions without news, and nothing if the session is lost."""
+        topic_ids = {tp.topic: position.topic_id for tp, position in request.positions.items()}
+        data = self._session.build(request.positions, topic_ids)
+        version = self._version(ApiKey.FETCH)
+        if not data.uses_topic_ids:
+            version = min(version, LAST_VERSION_BY_NAME)
         try:
-            response = self._exchange(self._fetch_request(self._session.build(request.positions)), FetchResponse)
+            response = self._exchange(self._fetch_request(data, version), FetchResponse, version)
         except (KafkaError, OSError) as error:
             self._session.handle_error(error)
             raise
-        fetched = {
-            TopicPartition(topic.topic, data.partition_index): ReplicaPartitionData(
-                Errors.for_code(data.error_code),
-                data.high_watermark,
-                data.log_start_offset,
-                FetchedRecords(_received(data.records)),
-                _diverging_epoch(data.diverging_epoch),
-            )
-            for topic in response.responses
-            for data in topic.partitions
-        }
-        return list(fetched.items()) if self._session.handle_response(response, fetched) else []
+        received = self._session.partitions_of(response, version)
+        if not self._session.handle_response(response, received):
+            if response.error_code == Errors.FETCH_SESSION_TOPIC_ID_ERROR.code:
+                raise Errors.FETCH_SESSION_TOPIC_ID_ERROR.exception("some topics of the session have no ids")
+            return []
+        return [(tp, _partition_data(each)) for tp, each in received.items()]
 
-    def _fetch_request(self, data: FetchRequestData[FetchPosition]) -> FetchRequest:
+    def _fetch_request(self, data: FetchRequestData[FetchPosition], version: int) -> FetchRequest:
         config = self._config
-        topics: dict[str, list[FetchPartition]] = {}
+        topics: dict[str, FetchTopic] = {}
         for (topic, partition), position in data.to_send.items():
             asked = FetchPartition(
                 partition=partition,
@@ -180,7 +188,8 @@ class RemoteLeaderEndPoint:
                 log_start_offset=position.log_start_offset,
                 partition_max_bytes=config.max_bytes,
             )
-            topics.setdefault(topic, []).append(asked)
+            named = FetchTopic(topic=topic, topic_id=position.topic_id, partitions=[])
+            topics.setdefault(topic, named).partitions.append(asked)
         return FetchRequest(
             replica_id=config.broker_id,
             max_wait_ms=config.max_wait_ms,
@@ -188,8 +197,8 @@ class RemoteLeaderEndPoint:
             max_bytes=config.response_max_bytes,
             session_id=data.metadata.session_id,
             session_epoch=data.metadata.epoch,
-            topics=[FetchTopic(topic=topic, partitions=partitions) for topic, partitions in topics.items()],
-            forgotten_topics_data=data.forgotten_topics(),
+            topics=list(topics.values()),
+            forgotten_topics_data=data.forgotten_topics(version),
         )
 
     def latest_offset(self, partition: TopicPartition) -> int:
@@ -242,11 +251,21 @@ class RemoteLeaderEndPoint:
     def _version(self, api_key: ApiKey) -> int:
         return inter_broker_version(api_key, self._config.protocol)
 
-    def _exchange(self, request: Request, response_type: type[R]) -> R:
+    def _exchange(self, request: Request, response_type: type[R], version: int | None = None) -> R:
         self._channel.connect()
-        response = self._channel.exchange(request, self._version(request.API_KEY))
+        response = self._channel.exchange(request, self._version(request.API_KEY) if version is None else version)
         assert isinstance(response, response_type)
         return response
+
+
+def _partition_data(received: PartitionData) -> ReplicaPartitionData:
+    return ReplicaPartitionData(
+        Errors.for_code(received.error_code),
+        received.high_watermark,
+        received.log_start_offset,
+        FetchedRecords(_received(received.records)),
+        _diverging_epoch(received.diverging_epoch),
+    )
 
 
 def _diverging_epoch(found: EpochEndOffset) -> EpochEnd | None:

@@ -13,6 +13,7 @@ from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
@@ -134,7 +135,11 @@ class ReplicaFetcherThread(AbstractFetcherThread[ReplicaFetchRequest, ReplicaPar
                 may_diverge = self._leader_compares and topic_partition not in self._not_comparable
                 last_epoch = log.latest_epoch if may_diverge else UNDEFINED_EPOCH
                 positions[topic_partition] = FetchPosition(
-                    state.offset, log.log_start_offset, partition.leader_epoch, last_epoch
+                    state.offset,
+                    log.log_start_offset,
+                    partition.leader_epoch,
+                    last_epoch,
+                    log.topic_id or ZERO_UUID,
                 )
         return ReplicaFetchRequest(positions)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from uuid import UUID
 
 import pytest
 
@@ -10,7 +11,7 @@ from kafka_lite.clients.fetch_metadata import FetchMetadata
 from kafka_lite.clients.fetch_session_handler import FetchSessionHandler
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.protocol.messages.api_01_fetch import FetchResponse
+from kafka_lite.protocol.messages.api_01_fetch import FetchableTopicResponse, FetchResponse, PartitionData
 
 A, B, C = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u", 0)
 SESSION = 123
@@ -147,3 +148,56 @@ def test_an_incremental_response_may_only_have_partitions_of_the_session(handler
     assert metadata(handler) == FetchMetadata(SESSION, 2)
     assert not respond(handler, [B, C])
     assert metadata(handler) == FetchMetadata(SESSION, 0)
+
+
+class TestTopicIds:
+    """KIP-516: the id of a topic stands for its name."""
+
+    FIRST, SECOND, OTHER = UUID(int=1), UUID(int=2), UUID(int=3)
+
+    def opened(self, handler: FetchSessionHandler[int]) -> None:
+        handler.build({A: 1, B: 2}, {"t": self.FIRST})
+        assert respond(handler, [A, B])
+
+    def test_ids_are_used_if_those_of_all_topics_are_known(self, handler: FetchSessionHandler[int]) -> None:
+        assert handler.build({A: 1, C: 1}, {"t": self.FIRST, "u": self.OTHER}).uses_topic_ids
+        assert not handler.build({A: 1, C: 1}, {"t": self.FIRST}).uses_topic_ids
+        assert not handler.build({A: 1}).uses_topic_ids
+
+    def test_a_topic_that_was_made_again_is_forgotten_by_its_old_id(self, handler: FetchSessionHandler[int]) -> None:
+        self.opened(handler)
+        data = handler.build({A: 1, B: 2}, {"t": self.SECOND})
+        assert (dict(data.to_send), data.to_forget) == ({A: 1, B: 2}, [])
+        [forgotten] = data.forgotten_topics(version=13)
+        assert (forgotten.topic_id, forgotten.partitions) == (self.FIRST, [0, 1])
+        assert data.forgotten_topics(version=12) == [], "by name it is the same partition, which is fetched"
+        assert respond(handler)
+        assert handler.build({A: 1, B: 2}, {"t": self.SECOND}).forgotten_topics(version=13) == []
+
+    def test_a_removed_partition_is_forgotten_by_the_id_that_it_had(self, handler: FetchSessionHandler[int]) -> None:
+        self.opened(handler)
+        [forgotten] = handler.build({A: 1}, {"t": self.FIRST}).forgotten_topics(version=13)
+        assert (forgotten.topic, forgotten.topic_id, forgotten.partitions) == ("t", self.FIRST, [1])
+
+    def test_a_session_without_ids_cannot_forget_by_id(self, handler: FetchSessionHandler[int]) -> None:
+        opened(handler)
+        assert not handler.build({A: 1}, {"t": self.FIRST}).uses_topic_ids
+
+    def test_a_response_has_ids_since_version_13(self, handler: FetchSessionHandler[int]) -> None:
+        self.opened(handler)
+        rows = [PartitionData(partition_index=1)]
+        response = FetchResponse(responses=[FetchableTopicResponse(topic="t", topic_id=self.FIRST, partitions=rows)])
+        assert list(handler.partitions_of(response, 13)) == list(handler.partitions_of(response, 12)) == [B]
+
+    def test_a_response_with_another_id_is_not_used(self, handler: FetchSessionHandler[int]) -> None:
+        self.opened(handler)
+        rows = [PartitionData(partition_index=1)]
+        response = FetchResponse(responses=[FetchableTopicResponse(topic_id=self.OTHER, partitions=rows)])
+        assert not handler.handle_response(response, handler.partitions_of(response, 13))
+
+    def test_a_broker_that_does_not_agree_about_ids_gets_another_session(
+        self, handler: FetchSessionHandler[int]
+    ) -> None:
+        self.opened(handler)
+        assert not respond(handler, error=Errors.FETCH_SESSION_TOPIC_ID_ERROR)
+        assert metadata(handler) == FetchMetadata(SESSION, 0)

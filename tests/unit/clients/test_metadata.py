@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
@@ -169,6 +171,17 @@ def test_a_topic_that_was_deleted_may_start_over_with_older_epochs() -> None:
     metadata.update(Cluster(NODES, controller=NODES[0]), 0)
     metadata.update(led(0, 0), 0)
     assert metadata.fetch().leader_for(T0) == NODES[0]
+
+
+def test_a_topic_with_another_id_is_another_topic_and_starts_over() -> None:
+    metadata = Metadata()
+    metadata.update(replace(led(1, 5), topic_ids={"t": UUID(int=1)}), 0)
+    metadata.update(replace(led(0, 4), topic_ids={"t": UUID(int=1)}), 0)
+    assert metadata.fetch().leader_for(T0) == NODES[1], "of the same topic, an older epoch is not believed"
+    metadata.update(replace(led(0, 0), topic_ids={"t": UUID(int=2)}), 0)
+    assert metadata.fetch().leader_for(T0) == NODES[0]
+    assert metadata.fetch().with_partitions_of(["t"]).topic_ids == {"t": UUID(int=2)}
+    assert metadata.fetch().with_partitions_of([]).topic_ids == {}
 
 
 def test_a_broker_that_has_just_started_deletes_no_topic() -> None:

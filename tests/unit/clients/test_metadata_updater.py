@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from uuid import UUID
 
 import pytest
 
@@ -58,6 +59,12 @@ def test_leader_epochs_of_brokers_before_2_4_are_not_trusted(version: int, known
     info = cluster_of(response, version).partition(TopicPartition("t", 0))
     assert info is not None
     assert info.leader_epoch == known
+
+
+def test_the_ids_of_topics_are_known_where_they_have_one() -> None:
+    response = answer()
+    response.topics = [MetadataResponseTopic(name="t", topic_id=UUID(int=4)), MetadataResponseTopic(name="u")]
+    assert cluster_of(response, 12).topic_ids == {"t": UUID(int=4)}
 
 
 def test_a_response_without_brokers_is_ignored_and_the_backoff_starts() -> None:

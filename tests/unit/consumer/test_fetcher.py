@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
@@ -10,6 +12,7 @@ from kafka_lite.clients.client_request import ClientResponse, RequestBuilder
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.clients.request_future import RequestFuture
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import OffsetOutOfRangeError, RecordTooLargeError
@@ -50,10 +53,12 @@ class StubClient:
 
     def __init__(self) -> None:
         self.sent: list[tuple[Node, FetchRequest, RequestFuture[ClientResponse]]] = []
+        self.builders: list[RequestBuilder] = []
         self.unavailable: set[Node] = set()
 
     def send(self, node: Node, request: RequestBuilder) -> RequestFuture[ClientResponse]:
         future: RequestFuture[ClientResponse] = RequestFuture()
+        self.builders.append(request)
         self.sent.append((node, cast(FetchRequest, request.build(LATEST_FETCH_VERSION)), future))
         return future
 
@@ -90,10 +95,18 @@ class Fetching:
             for node, request, _ in sent
         }
 
-    def responds(self, *partitions: PartitionData, session_id: int = 0, error: Errors = Errors.NONE) -> None:
+    def responds(
+        self,
+        *partitions: PartitionData,
+        session_id: int = 0,
+        error: Errors = Errors.NONE,
+        topic_id: UUID = ZERO_UUID,
+    ) -> None:
         """The response to the oldest request that has none."""
         node, _, future = next(each for each in self.client.sent if not each[2].is_done)
-        topics = [FetchableTopicResponse(topic="t", partitions=list(partitions))] if partitions else []
+        topics = (
+            [FetchableTopicResponse(topic="t", topic_id=topic_id, partitions=list(partitions))] if partitions else []
+        )
         response = FetchResponse(error_code=error.code, session_id=session_id, responses=topics)
         future.complete(ClientResponse(ApiKey.FETCH, LATEST_FETCH_VERSION, 0, str(node.id), 0, 5, response=response))
 
@@ -336,3 +349,37 @@ def test_closing_ends_the_sessions_of_reachable_brokers() -> None:
     assert (node.id, request.session_id, request.session_epoch, request.topics) == (0, 5, -1, [])
     assert len(fetching.client.sent) == 3, "the fetch at broker 1 has not ended, so its session is left to time out"
     assert fetching.values() == {}
+
+
+class TestTopicIds:
+    """A topic that is made again under its name is another topic."""
+
+    FIRST, SECOND = UUID(int=1), UUID(int=2)
+
+    def fetching(self, topic_id: UUID) -> Fetching:
+        fetching = Fetching(T0)
+        fetching.metadata.cluster = replace(fetching.metadata.cluster, topic_ids={"t": topic_id})
+        return fetching
+
+    def test_a_topic_is_named_by_its_id(self) -> None:
+        fetching = self.fetching(self.FIRST)
+        fetching.asked()
+        assert fetching.client.sent[-1][1].topics[0].topic_id == self.FIRST
+        assert fetching.client.builders[-1].latest_version == LATEST_FETCH_VERSION
+
+    def test_without_ids_no_version_is_asked_for_that_needs_them(self) -> None:
+        fetching = Fetching(T0)
+        fetching.asked()
+        assert fetching.client.builders[-1].latest_version == 12
+
+    def test_the_session_forgets_the_topic_that_has_gone(self) -> None:
+        fetching = self.fetching(self.FIRST)
+        fetching.asked()
+        fetching.responds(failed(T0, Errors.UNKNOWN_TOPIC_ID), session_id=5, topic_id=self.FIRST)
+        fetching.values()
+        assert fetching.metadata.updates_wanted == 1
+        fetching.metadata.cluster = replace(fetching.metadata.cluster, topic_ids={"t": self.SECOND})
+        assert fetching.asked() == {0: {0: 0}}
+        request = fetching.client.sent[-1][1]
+        assert [topic.topic_id for topic in request.topics] == [self.SECOND]
+        assert [topic.topic_id for topic in request.forgotten_topics_data] == [self.FIRST]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_01_fetch import (
     EpochEndOffset,
@@ -144,3 +147,38 @@ class TestFetchesFromTheLeader:
         self.fetch(leader, 0)
         assert self.last(opened).session_epoch == 0
         assert len(self.last(opened).topics) == 1
+
+
+class TestFetchesById:
+    """KIP-516, from protocol 3.1 on."""
+
+    ORDERS = UUID(int=7)
+
+    def fetch(self, protocol: str, *topic_ids: UUID, error: Errors = Errors.NONE) -> tuple[int, list[str]]:
+        """The version of the request, and the topics of the response."""
+        leader = RemoteLeaderEndPoint(BrokerEndPoint(2, "h", 9092), ReplicaFetchConfig(1, ApiVersion.parse(protocol)))
+        positions = {
+            TopicPartition(topic, 0): FetchPosition(5, 3, 8, topic_id=topic_id)
+            for topic, topic_id in zip(("orders", "payments"), topic_ids, strict=False)
+        }
+        rows = [PartitionData(partition_index=0)]
+        topics = [
+            FetchableTopicResponse(topic=tp.topic, topic_id=position.topic_id, partitions=rows)
+            for tp, position in positions.items()
+        ]
+        FakeChannel.response = FetchResponse(error_code=error.code, responses=topics if error is Errors.NONE else [])
+        found = leader.fetch(ReplicaFetchRequest(positions))
+        return FakeChannel.opened[-1].versions[-1], [partition.topic for partition, _ in found]
+
+    def test_topics_are_named_by_their_ids_once_all_are_known(self, opened: list[FakeChannel]) -> None:
+        assert self.fetch("3.1", self.ORDERS) == (13, ["orders"])
+        request = opened[-1].requests[-1]
+        assert isinstance(request, FetchRequest)
+        assert request.topics[0].topic_id == self.ORDERS
+        assert self.fetch("3.1", self.ORDERS, ZERO_UUID) == (12, ["orders", "payments"])
+        assert self.fetch("3.0", self.ORDERS) == (12, ["orders"])
+
+    def test_a_leader_that_does_not_agree_about_ids_is_an_error(self, opened: list[FakeChannel]) -> None:
+        with pytest.raises(ApiError) as raised:
+            self.fetch("3.1", self.ORDERS, error=Errors.FETCH_SESSION_TOPIC_ID_ERROR)
+        assert raised.value.error is Errors.FETCH_SESSION_TOPIC_ID_ERROR
