@@ -7,14 +7,13 @@ Kafka 0.10.2 and 3.9: tests/kafkatest/tests/connect/connect_distributed_test.py.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kafka_lite.testing.cluster import Cluster
-from tests.support.connect_process import OurWorker, WorkerProcesses
+from tests.support.connect_process import ConnectProcess, WorkerProcesses
 from tests.support.eventually import eventually
 
 pytestmark = [pytest.mark.soak, pytest.mark.nightly]
@@ -48,28 +47,13 @@ def group(cluster: Cluster, tmp_path: Path, request: pytest.FixtureRequest) -> I
         yield group
 
 
-def _bounce(group: WorkerProcesses, worker: OurWorker, clean: bool, tasks: Mapping[str, int]) -> None:
+def _bounce(group: WorkerProcesses, worker: ConnectProcess, clean: bool, tasks: Mapping[str, int]) -> None:
     """End a worker, start it again, and wait until everything runs."""
     group.end(worker, clean=clean)
     worker.start()
     worker.await_membership()
     for name, count in tasks.items():
         group.await_state(name, "RUNNING", count)
-
-
-def _numbers(lines: Sequence[Mapping[str, Any]], flag: str) -> dict[int, list[int]]:
-    """By task of the source: the numbers in lines with ``flag``, in the order of the lines."""
-    found: dict[int, list[int]] = {task: [] for task in range(TASKS)}
-    for line in lines:
-        if line.get(flag):
-            found[line["task"]].append(line["seqno"])
-    return found
-
-
-def _have_more(group: WorkerProcesses, before: Mapping[int, int]) -> bool:
-    """Whether the sink has flushed several records more from each task of the source."""
-    flushed = _numbers(group.printed(), "flushed")
-    return all(len(flushed[task]) >= count + SEVERAL for task, count in before.items())
 
 
 @BOUNCES
@@ -81,21 +65,16 @@ def test_bounce(cluster: Cluster, group: WorkerProcesses, clean: bool) -> None:
     group.ask("PUT", "/connectors/source/config", source)
     group.ask("PUT", "/connectors/sink/config", sink)
     for worker in group.workers:
-        flushed = _numbers(group.printed(), "flushed")
-        before = {task: len(numbers) for task, numbers in flushed.items()}
-        eventually(lambda before=before: _have_more(group, before))  # type: ignore[misc]
+        group.await_more(TASKS, SEVERAL)
         _bounce(group, worker, clean, {"source": TASKS, "sink": TASKS})
     group.ask("PUT", "/connectors/source/stop")
     group.await_state("source", "STOPPED", 0)
 
-    def missing() -> dict[int, set[int]]:
-        lines = group.printed()
-        committed, flushed = _numbers(lines, "committed"), _numbers(lines, "flushed")
-        return {task: set(committed[task]) - set(flushed[task]) for task in range(TASKS)}
-
-    eventually(lambda: not any(missing().values()), missing)
+    group.await_all_flushed()
     for flag in ("committed", "flushed"):
-        for task, numbers in _numbers(group.printed(), flag).items():
+        found = group.numbers(flag)
+        assert set(found) == set(range(TASKS))
+        for task, numbers in found.items():
             assert set(numbers) >= set(range(max(numbers))), (flag, task)
             assert not clean or max(Counter(numbers).values()) == 1, (flag, task)
 

@@ -233,3 +233,22 @@ def test_a_worker_that_is_not_running_says_so(connect: ConnectCluster) -> None:
         connect.workers[0].start()
     with pytest.raises(TypeError, match="workers"):
         ConnectCluster(connect.cluster, workers="two")  # type: ignore[arg-type]
+
+
+def test_a_level_is_set_on_all_workers(connect: ConnectCluster) -> None:
+    """Both are in this process, whose loggers they share: the first one that reads the record changes the level."""
+    name = "level_of_all_workers"
+    assert connect.workers[1].request("PUT", f"/admin/loggers/{name}?scope=cluster", {"level": "DEBUG"}) is None
+
+    def levels() -> list[dict[str, Any]]:
+        every = [worker.request("GET", "/admin/loggers") for worker in connect.workers]
+        return [each[name] for each in every if name in each]
+
+    eventually(lambda: any(each["last_modified"] for each in levels()), levels)
+    assert [each["level"] for each in levels()] == ["DEBUG"] * 2
+
+
+def test_workers_name_the_cluster(connect: ConnectCluster) -> None:
+    ids = {worker.request("GET", "/")["kafka_cluster_id"] for worker in connect.workers}
+    assert len(ids) == 1
+    assert len(ids.pop()) == 22  # a UUID in base 64

@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from http.client import HTTPConnection
+from collections.abc import Iterator
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final
 
 import pytest
 
-from kafka_lite.server.broker_process import ServerProcess, free_port, takes_connections, write_properties
 from kafka_lite.testing.cluster import Cluster
-from kafka_lite.testing.connect.connect_cluster import WORKER_DEFAULTS, ConnectCluster
+from kafka_lite.testing.connect.connect_cluster import ConnectCluster
 from tests.support.eventually import eventually
-from tests.support.jvm import classpath, java_command
+from tests.support.java_connect import JARS, JavaWorker
 
 pytestmark = [pytest.mark.jvm, pytest.mark.soak]
 
-JARS = {
-    "0.10.2.2": (
-        "org.apache.kafka:connect-runtime:0.10.2.2",
-        "org.apache.kafka:connect-json:0.10.2.2",
-        "org.apache.kafka:connect-file:0.10.2.1",  # 0.10.2.2 of these two is not in Maven's repository
-        "org.apache.kafka:connect-transforms:0.10.2.1",
-        "javax.xml.bind:jaxb-api:2.3.1",
-        "javax.annotation:javax.annotation-api:1.3.2",
-        "org.slf4j:slf4j-log4j12:1.7.21",
-    ),
-    "3.9.1": (
-        "org.apache.kafka:connect-runtime:3.9.1",
-        "org.apache.kafka:connect-json:3.9.1",
-        "org.apache.kafka:connect-file:3.9.1",
-        "org.slf4j:slf4j-reload4j:1.7.36",
-    ),
-}
-NO_PROPS: Final[Mapping[str, str]] = MappingProxyType({})
 FILE = "org.apache.kafka.connect.file.FileStream"
 
 
@@ -45,66 +23,6 @@ def connect() -> Iterator[ConnectCluster]:
     with Cluster({"group.min.session.timeout.ms": 1000}) as cluster, ConnectCluster(cluster, workers=1) as connect:
         cluster.create_topic("lines", 2)
         yield connect
-
-
-class JavaWorker(ServerProcess):
-    """``connect-distributed`` of Kafka 0.10.2.2, or 3.9.1, which shares the work as eagerly if one of ours is there."""
-
-    def __init__(
-        self,
-        version: str,
-        bootstrap_servers: str,
-        folder: Path,
-        *,
-        jars: Sequence[str] = (),
-        props: Mapping[str, str] = NO_PROPS,
-    ) -> None:
-        """``jars``: more than JARS has."""
-        port = free_port()
-        properties = folder / "java-worker.properties"
-        own = {"bootstrap.servers": bootstrap_servers, "rest.host.name": "127.0.0.1", "rest.port": str(port)}
-        if version != "0.10.2.2":
-            own |= {"listeners": f"http://127.0.0.1:{port}", "plugin.discovery": "service_load"}
-            own |= {f"{kind}.storage.replication.factor": "1" for kind in ("config", "offset", "status")}
-        write_properties(properties, {**WORKER_DEFAULTS, **own, **props})
-        log4j = folder / "log4j.properties"
-        log4j.write_text(
-            "log4j.rootLogger=INFO, out\nlog4j.appender.out=org.apache.log4j.ConsoleAppender\n"
-            "log4j.appender.out.layout=org.apache.log4j.PatternLayout\n"
-            "log4j.appender.out.layout.ConversionPattern=%d %p %m (%c)%n\n"
-        )
-        command = java_command(
-            "org.apache.kafka.connect.cli.ConnectDistributed",
-            str(properties),
-            classpath=classpath(*JARS[version], *jars),
-            options=[f"-Dlog4j.configuration={log4j.as_uri()}"],
-        )
-        super().__init__(command, port, folder / "java-worker.log")
-        self.id = f"127.0.0.1:{port}"
-
-    def start(self) -> float:
-        """Start it, however long that takes on a busy machine."""
-        self.spawn()
-        eventually(lambda: takes_connections(self.port), lambda: self.log_file.read_text()[-3000:], timeout_s=120)
-        return 0
-
-    def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        """Status and JSON of an answer."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=90)
-        try:
-            headers = {"Content-Type": "application/json"}
-            connection.request(method, path, None if body is None else json.dumps(body), headers)
-            response = connection.getresponse()
-            content = response.read()
-        finally:
-            connection.close()
-        is_json = "json" in (response.getheader("Content-Type") or "") and content
-        return response.status, _without_type(json.loads(content)) if is_json else None
-
-
-def _without_type(answer: Any) -> Any:
-    """3.9.1 adds whether it is a source or a sink."""
-    return {key: value for key, value in answer.items() if key != "type"} if isinstance(answer, dict) else answer
 
 
 def _owners(connect: ConnectCluster, *names: str) -> set[str]:

@@ -19,8 +19,8 @@ from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.cluster_client import StoredRecord
 from kafka_lite.testing.connect.connect_cluster import ConnectCluster
 from tests.integration.test_mirror_connectors import a_mirror, publish
-from tests.jvm.test_connect_workers_together import JavaWorker
 from tests.support.eventually import eventually
+from tests.support.java_connect import JavaWorker
 from tests.support.mirrored_records import SOME_DAY_MS
 
 pytestmark = [pytest.mark.jvm, pytest.mark.soak, pytest.mark.nightly]

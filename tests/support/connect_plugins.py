@@ -42,6 +42,9 @@ class FakeClients:
         self.admins.append(config)
         return self
 
+    def cluster_id(self) -> str:
+        return "cluster-1"
+
     def group_admin(self, config: Mapping[str, object]) -> Any:
         self.admins.append(config)
         return self.group

@@ -56,6 +56,10 @@ class ConnectProcess(ServerProcess):
         except (OSError, HTTPException):
             return False
 
+    def await_membership(self) -> None:
+        """Wait until it is in its group."""
+        eventually(self.is_in_its_group, lambda: f"in the group\n{self.end_of_log()}")
+
     def printed(self) -> list[dict[str, Any]]:
         """The lines of JSON that its verifiable tasks have printed in all its lives.
 
@@ -91,16 +95,21 @@ class OurWorker(ConnectProcess):
             write_properties(files[-1], {"name": connector, **config})
         super().__init__([*KAFKA_LITE, tool, *map(str, files)], port, folder / f"{name}.log")
 
-    def await_membership(self) -> None:
-        """Wait until it is in its group."""
-        eventually(self.is_in_its_group, lambda: f"in the group\n{self.end_of_log()}")
-
 
 class WorkerProcesses:
     """A group of our workers, one process each."""
 
-    def __init__(self, folder: Path, bootstrap_servers: str, count: int, props: Mapping[str, str]) -> None:
-        self.workers = [OurWorker(folder, f"worker-{number}", bootstrap_servers, props) for number in range(count)]
+    def __init__(
+        self,
+        folder: Path,
+        bootstrap_servers: str,
+        count: int,
+        props: Mapping[str, str],
+        others: Sequence[ConnectProcess] = (),
+    ) -> None:
+        """``others``: workers of another language in the group, which end with it, too."""
+        ours = [OurWorker(folder, f"worker-{number}", bootstrap_servers, props) for number in range(count)]
+        self.workers: list[ConnectProcess] = [*ours, *others]
 
     def __enter__(self) -> WorkerProcesses:
         try:
@@ -123,7 +132,7 @@ class WorkerProcesses:
             worker.start()
             worker.await_membership()
 
-    def end(self, worker: OurWorker, *, clean: bool) -> None:
+    def end(self, worker: ConnectProcess, *, clean: bool) -> None:
         """SIGTERM, after which it must end by itself, or SIGKILL."""
         if clean:
             assert worker.stop() == 0, worker.end_of_log()
@@ -142,7 +151,7 @@ class WorkerProcesses:
         eventually(is_answered, lambda: f"{method} {path}: {answers[-1:]}")
         return answers[-1][1]
 
-    def status(self, name: str, worker: OurWorker) -> list[tuple[str, str]]:
+    def status(self, name: str, worker: ConnectProcess) -> list[tuple[str, str]]:
         """State and worker of a connector, then of its tasks, as one of the workers sees it. Empty if there is none."""
         status, found = worker.ask("GET", f"/connectors/{name}/status")
         if status != 200:
@@ -157,7 +166,7 @@ class WorkerProcesses:
                 lambda worker=worker: f"{name} {state}: {self.status(name, worker)}",  # type: ignore[misc]
             )
 
-    def _has_state(self, name: str, state: str, tasks: int, worker: OurWorker) -> bool:
+    def _has_state(self, name: str, state: str, tasks: int, worker: ConnectProcess) -> bool:
         found = self.status(name, worker)
         running = {each.id for each in self.workers if each.is_running}
         return [each for each, _ in found] == [state] * (1 + tasks) and {at for _, at in found} <= running
@@ -165,3 +174,33 @@ class WorkerProcesses:
     def printed(self) -> list[dict[str, Any]]:
         """The lines of all verifiable tasks."""
         return [line for worker in self.workers for line in worker.printed()]
+
+    def numbers(self, flag: str) -> dict[int, list[int]]:
+        """By task of the verifiable source: the numbers in lines with ``flag``, in the order of the lines.
+
+        ``committed``: the source's, which the broker has acknowledged; ``flushed``: the sink's, before a commit.
+        """
+        found: dict[int, list[int]] = {}
+        for line in self.printed():
+            if line.get(flag):
+                found.setdefault(line["task"], []).append(line["seqno"])
+        return found
+
+    def await_more(self, tasks: int, count: int) -> None:
+        """Wait until the sink has flushed ``count`` numbers more from each task of the source."""
+        before = self.numbers("flushed")
+
+        def have_come() -> bool:
+            now = self.numbers("flushed")
+            return all(len(now.get(task, ())) >= len(before.get(task, ())) + count for task in range(tasks))
+
+        eventually(have_come, lambda: {task: len(numbers) for task, numbers in self.numbers("flushed").items()})
+
+    def await_all_flushed(self) -> None:
+        """Wait until the sink has flushed each number that the source has committed."""
+
+        def missing() -> dict[int, set[int]]:
+            committed, flushed = self.numbers("committed"), self.numbers("flushed")
+            return {task: set(numbers) - set(flushed.get(task, ())) for task, numbers in committed.items()}
+
+        eventually(lambda: not any(missing().values()), missing)

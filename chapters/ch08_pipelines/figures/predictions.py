@@ -117,7 +117,7 @@ def rebalances(records: Sequence[tuple[str, object]], known: Sequence[tuple[str,
 
 def _needs_rebalance(topic: ConfigTopic, key: str, value: object) -> bool:
     before = topic.snapshot()
-    collector = ConfigChangeCollector(lambda: before, lambda: None)
+    collector = ConfigChangeCollector(lambda: before, lambda: None, lambda *_: None)
     change = topic.apply(key, value, topic.offset)
     if change is None:
         return False

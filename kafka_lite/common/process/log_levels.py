@@ -6,8 +6,11 @@ Kafka 0.10.2: core/.../utils/Log4jController.scala, Logging.scala · book 10.1
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from kafka_lite.common.time import Time
 
 TRACE = 5
 """Below DEBUG: every single state change, every field of a request. Use ``logger.log(TRACE, "…", …)``."""
@@ -51,6 +54,41 @@ def logger_exists(name: str) -> bool:
 def set_level(name: str, level: str) -> None:
     """Set the level of an existing logger. Raises KeyError if the level is not in LEVELS."""
     _logger(name).setLevel(LEVELS[level])
+
+
+class Loggers:
+    """The loggers of this process, and when their levels were changed. Kafka: connect/.../runtime/Loggers.java."""
+
+    def __init__(self, time: Time) -> None:
+        self._time = time
+        self._lock = threading.Lock()
+        self._modified_ms: dict[str, int] = {}
+
+    def levels(self) -> dict[str, tuple[str, int | None]]:
+        """Of all loggers: their effective level, and when that was changed here, ms since 1970; None if it was not."""
+        with self._lock:
+            return {name: (level, self._modified_ms.get(name)) for name, level in loggers().items()}
+
+    def set_level(self, name: str, level: str) -> list[str]:
+        """Set the level of a logger and of all below it; one that does not exist is made. Returns their names, sorted.
+
+        Raises KeyError if the level is not in LEVELS.
+        """
+        with self._lock:
+            before = loggers()
+            set_level(name, level)
+            below = [each for each in loggers() if _is_below(each, name)]
+            for each in below:
+                if isinstance(logging.root.manager.loggerDict.get(each), logging.Logger):
+                    unset_level(each)  # so that it inherits the new one
+            now_ms = self._time.milliseconds()
+            changed = [each for each in (name, *below) if before.get(each) != level]
+            self._modified_ms.update(dict.fromkeys(changed, now_ms))
+            return sorted([name, *below])
+
+
+def _is_below(name: str, ancestor: str) -> bool:
+    return name != ROOT_LOGGER if ancestor == ROOT_LOGGER else name.startswith(f"{ancestor}.")
 
 
 def unset_level(name: str) -> None:

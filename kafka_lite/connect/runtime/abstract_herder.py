@@ -5,12 +5,14 @@ Kafka 0.10.2: connect/runtime/.../connect/runtime/AbstractHerder.java · book 8.
 
 from __future__ import annotations
 
+import logging
 import traceback
 from abc import abstractmethod
 from concurrent.futures import Future
 from itertools import chain
 
 from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.process.log_levels import LEVELS, Loggers
 from kafka_lite.connect.api.connector import Connector
 from kafka_lite.connect.api.data.java_text import java_text
 from kafka_lite.connect.api.errors import ConnectError, NotFoundError
@@ -42,6 +44,8 @@ from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.worker import Worker
 from kafka_lite.connect.runtime.worker_config import TOPIC_TRACKING_ALLOW_RESET, TOPIC_TRACKING_ENABLE
 
+logger = logging.getLogger(__name__)
+
 CHECK_TIMEOUT_S = 90.0
 """How long a request may wait for the herder, as in ``request_forwarder``."""
 
@@ -53,11 +57,17 @@ class AbstractHerder(Herder):
         self._worker = worker
         self._statuses = statuses
         self._configs = configs
+        self._loggers = Loggers(worker.time)
 
     @property
     @abstractmethod
     def generation(self) -> int:
         """Of the group, for statuses."""
+
+    @property
+    def kafka_cluster_id(self) -> str | None:
+        """The id of the cluster of brokers; None if they have not said when the worker was started."""
+        return self._worker.kafka_cluster_id
 
     def _start_services(self) -> None:
         self._worker.start()
@@ -237,6 +247,24 @@ class AbstractHerder(Herder):
     def _ensure_there(self, name: str) -> None:
         if name not in self._configs:
             raise NotFoundError(f"Unknown connector {name}")
+
+    # ── loggers ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def logger_levels(self) -> dict[str, tuple[str, int | None]]:
+        """The levels of this worker's loggers, and when they were changed, ms since 1970; None if they were not."""
+        return self._loggers.levels()
+
+    def set_worker_logger_level(self, name: str, level: str) -> list[str]:
+        """Set the level of a logger and of all below it, on this worker. Returns their names: none, logged, for a level
+        that does not exist, which another worker may have written."""
+        if level.upper() not in LEVELS:
+            logger.warning("Ignoring request to set invalid level '%s' for namespace %s", level, name)
+            return []
+        return self._loggers.set_level(name, level.upper())
+
+    def set_cluster_logger_level(self, name: str, level: str) -> None:
+        """Set the level of a logger and of all below it, on all workers, soon. Raises ConnectError."""
+        self._configs.put_logger_level(name, level)
 
     # ── validation ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -165,6 +165,23 @@ class Herder(ABC):
     def resume_connector(self, name: str) -> None:
         """Resume a connector and its tasks, soon, or start a stopped one. Raises NotFoundError."""
 
+    @property
+    @abstractmethod
+    def kafka_cluster_id(self) -> str | None:
+        """The id of the cluster of brokers; None if they have not said."""
+
+    @abstractmethod
+    def logger_levels(self) -> dict[str, tuple[str, int | None]]:
+        """The levels of this worker's loggers, and when they were changed, ms since 1970; None if they were not."""
+
+    @abstractmethod
+    def set_worker_logger_level(self, name: str, level: str) -> list[str]:
+        """Set the level of a logger and of all below it, on this worker. Returns their names."""
+
+    @abstractmethod
+    def set_cluster_logger_level(self, name: str, level: str) -> None:
+        """Set the level of a logger and of all below it, on all workers, soon. Raises ConnectError."""
+
     @abstractmethod
     def validate_connector_config(self, config: Config) -> ConfigInfos:
         """Check a configuration: what a form needs to know. Raises BadRequestError, ConnectError."""

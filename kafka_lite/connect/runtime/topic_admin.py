@@ -17,7 +17,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.network.authentication_error import AuthenticationError
-from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse
 from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -134,6 +134,14 @@ class TopicAdmin:
         if error is Errors.NONE:
             logger.info("Created topic %s on brokers at %s", entry.name, self._brokers)
         return error is Errors.NONE
+
+    def cluster_id(self) -> str | None:
+        """The id of the cluster; None if no broker can be asked, or if they are older than 0.10.1."""
+        try:
+            return self._client.send_any_node(MetadataRequest(topics=[]), MetadataResponse).cluster_id
+        except (ConnectionError, ApiError) as error:
+            logger.info("The brokers at %s do not say which cluster they are: %s", self._brokers, error)
+            return None
 
     # ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────
 

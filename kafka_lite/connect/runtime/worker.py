@@ -98,12 +98,15 @@ class Worker:
         self._connectors: dict[str, WorkerConnector] = {}
         self._connector_configs: dict[str, Config] = {}  # with references in place of secrets
         self._tasks: dict[ConnectorTaskId, WorkerTask] = {}
+        self.kafka_cluster_id: str | None = None
+        """The id of the cluster of brokers, once the worker has started; None if they do not say."""
         self.metrics = metrics or ConnectMetrics(time)
         self._startups = WorkerMetrics(self.metrics, lambda: len(self._connectors), lambda: len(self._tasks))
         self._connector_groups: dict[str, MetricGroup] = {}
 
     def start(self) -> None:
         """Read the stored offsets. Raises ConnectError."""
+        self.kafka_cluster_id = self._clients.topic_admin(self.config.internal_admin()).cluster_id()
         self._offset_store.start()
         self._committer.start()
 

@@ -75,8 +75,14 @@ def react(
 class ConfigChangeCollector:
     """The listener of the config store: gathers changes, in the store's thread, until the herder takes them."""
 
-    def __init__(self, known: Callable[[], ClusterConfigState], wake_up: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        known: Callable[[], ClusterConfigState],
+        wake_up: Callable[[], None],
+        set_logger_level: Callable[[str, str], object],
+    ) -> None:
         """``known`` is the herder's snapshot, ``wake_up`` interrupts its wait."""
+        self._set_logger_level = set_logger_level
         self._known = known
         self._wake_up = wake_up
         self._lock = threading.Lock()
@@ -128,6 +134,10 @@ class ConfigChangeCollector:
             waiting = self._restarts.setdefault(request.connector, request)
             self._restarts[request.connector] = max(waiting, request, key=lambda each: each.impact)
         self._wake_up()
+
+    def on_logging_level_update(self, name: str, level: str) -> None:
+        """The user sets the level of a logger on all workers: here it is done at once."""
+        self._set_logger_level(name, level)
 
     def _add(
         self, *, needs_rebalance: bool = False, connectors: Collection[str] = (), target_states: Collection[str] = ()

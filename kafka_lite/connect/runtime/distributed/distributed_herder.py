@@ -80,7 +80,7 @@ class DistributedHerder(AbstractHerder):
         self.loop = HerderLoop(
             config, worker, statuses, configs, new_member, self,
             remove_statuses=self._on_deletion, remove_task_statuses=self._remove_task_statuses,
-            plan_restart=self.plan_restart, send=send, time=time,
+            plan_restart=self.plan_restart, set_logger_level=self.set_worker_logger_level, send=send, time=time,
         )  # fmt: skip
         self._thread = _HerderThread(self)
 

@@ -70,6 +70,7 @@ class HerderLoop:
         remove_statuses: Callable[[str], None],
         remove_task_statuses: Callable[[str], None],
         plan_restart: Plan,
+        set_logger_level: Callable[[str, str], object],
         send: SendRequest,
         time: Time = SYSTEM_TIME,
     ) -> None:
@@ -84,7 +85,7 @@ class HerderLoop:
         self._time = time
         self._member = new_member(self)
         self._requests = HerderRequests(self._member.wakeup)
-        self._changes = ConfigChangeCollector(lambda: self.config_state, self._member.wakeup)
+        self._changes = ConfigChangeCollector(lambda: self.config_state, self._member.wakeup, set_logger_level)
         configs.set_update_listener(self._changes)
         self._reconfiguration = TaskReconfiguration(self, worker, configs, send)
         self.work = AssignedWork(

@@ -16,7 +16,7 @@ from kafka_lite.common.http.http_messages import HttpRequest, HttpResponse
 from kafka_lite.connect.runtime.herder import Herder
 from kafka_lite.connect.runtime.rest.connector_plugins_resource import ConnectorPluginsResource
 from kafka_lite.connect.runtime.rest.connectors_resource import ConnectorsResource
-from kafka_lite.connect.runtime.rest.loggers_resource import get_logger, list_loggers, set_logger_level
+from kafka_lite.connect.runtime.rest.loggers_resource import LoggersResource
 from kafka_lite.connect.runtime.rest.request_forwarder import RequestForwarder
 from kafka_lite.connect.runtime.rest.rest_errors import ConnectRestError, response_to
 from kafka_lite.connect.runtime.rest.rest_messages import (
@@ -24,7 +24,7 @@ from kafka_lite.connect.runtime.rest.rest_messages import (
     error_response,
     jax_rs_message,
 )
-from kafka_lite.connect.runtime.rest.root_resource import server_info
+from kafka_lite.connect.runtime.rest.root_resource import RootResource
 from kafka_lite.connect.runtime.rest.routed_request import RoutedRequest
 
 Answer = Callable[[RoutedRequest], HttpResponse]
@@ -44,8 +44,9 @@ class Route:
 def routes(herder: Herder, forwarder: RequestForwarder) -> list[Route]:
     """All that clients can ask for."""
     connectors, plugins = ConnectorsResource(herder, forwarder), ConnectorPluginsResource(herder)
+    loggers, root = LoggersResource(herder), RootResource(herder)
     return [
-        Route("GET", "/", server_info),
+        Route("GET", "/", root.server_info),
         Route("GET", "/connectors", connectors.list_connectors),
         Route("POST", "/connectors", connectors.create_connector),
         Route("GET", "/connectors/{connector}", connectors.get_connector),
@@ -68,9 +69,9 @@ def routes(herder: Herder, forwarder: RequestForwarder) -> list[Route]:
         Route("POST", "/connectors/{connector}/tasks/{task}/restart", connectors.restart_task),
         Route("GET", "/connector-plugins", plugins.list_connector_plugins),
         Route("PUT", "/connector-plugins/{connectorType}/config/validate", plugins.validate_configs),
-        Route("GET", "/admin/loggers", list_loggers),
-        Route("GET", "/admin/loggers/{logger}", get_logger),
-        Route("PUT", "/admin/loggers/{logger}", set_logger_level),
+        Route("GET", "/admin/loggers", loggers.list_loggers),
+        Route("GET", "/admin/loggers/{logger}", loggers.get_logger),
+        Route("PUT", "/admin/loggers/{logger}", loggers.set_level),
     ]
 
 

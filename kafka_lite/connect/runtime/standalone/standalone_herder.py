@@ -265,6 +265,10 @@ class StandaloneHerder(AbstractHerder):
     def on_restart_request(self, request: RestartRequest) -> None:
         """Nothing: a restart is done when its call returns."""
 
+    def on_logging_level_update(self, name: str, level: str) -> None:
+        """The user sets the level of a logger."""
+        self.set_worker_logger_level(name, level)
+
     def on_connector_target_state_change(self, connector: str) -> None:
         """The user paused, stopped or resumed a connector."""
         with self._lock:

@@ -39,6 +39,10 @@ class UpdateListener(Protocol):
         """The user wants a connector and its tasks, or what has failed of them, restarted."""
         ...
 
+    def on_logging_level_update(self, name: str, level: str) -> None:
+        """The user sets the level of a logger on all workers."""
+        ...
+
 
 class ConfigBackingStore(ABC):
     """Has the configurations of connectors and tasks. Only the leader of a group of workers writes them."""
@@ -86,6 +90,10 @@ class ConfigBackingStore(ABC):
     @abstractmethod
     def put_restart_request(self, request: RestartRequest) -> None:
         """Tell all workers to restart what they run of a connector."""
+
+    @abstractmethod
+    def put_logger_level(self, name: str, level: str) -> None:
+        """Tell all workers to set the level of a logger. Any worker may call this."""
 
     @abstractmethod
     def set_update_listener(self, listener: UpdateListener) -> None:

@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 
 TARGET_STATE_PREFIX, CONNECTOR_PREFIX = "target-state-", "connector-"
 TASK_PREFIX, COMMIT_TASKS_PREFIX = "task-", "commit-"
+LOGGER_CLUSTER_PREFIX = "logger-cluster-"
 MAX_TASKS = 0x7FFFFFFF
 
 
@@ -42,6 +43,11 @@ def commit_tasks_key(connector: str) -> str:
     return COMMIT_TASKS_PREFIX + connector
 
 
+def logger_cluster_key(name: str) -> str:
+    """The key of the level of a logger on all workers."""
+    return LOGGER_CLUSTER_PREFIX + name
+
+
 class ChangeKind(Enum):
     """The kind of thing that a record has changed."""
 
@@ -50,6 +56,7 @@ class ChangeKind(Enum):
     TASKS_UPDATED = auto()
     TARGET_STATE_CHANGED = auto()
     RESTART_REQUESTED = auto()
+    LOGGER_LEVEL_SET = auto()
 
 
 @dataclass(frozen=True)
@@ -58,8 +65,11 @@ class Change:
 
     kind: ChangeKind
     connector: str
+    """Or the logger."""
     tasks: tuple[ConnectorTaskId, ...] = ()
     restart: RestartRequest | None = None
+    level: str = ""
+    """Of the logger."""
 
 
 def is_complete(numbers: Collection[int], count: int) -> bool:
@@ -85,6 +95,7 @@ class ConfigTopic:
     target-state-NAME       {"state": "PAUSED", "state.v2": "STOPPED"}  the same, for workers that know more states
     target-state-NAME       null                                        STARTED again
     restart-connector-NAME  {"include-tasks": …, "only-failed": …}      changes nothing: a request of the moment
+    logger-cluster-NAME     {"level": "DEBUG"}                          changes nothing here: a level for all workers
     ======================  ==========================================  ==================================
 
     The tasks of a connector divide its work. If some ran with a new configuration and others with the old one, part of
@@ -135,6 +146,8 @@ class ConfigTopic:
             return self._apply_commit(key.removeprefix(COMMIT_TASKS_PREFIX), value)
         if key.startswith(RESTART_PREFIX):
             return _restart_requested(key.removeprefix(RESTART_PREFIX), value)
+        if key.startswith(LOGGER_CLUSTER_PREFIX):
+            return _logger_level_set(key.removeprefix(LOGGER_CLUSTER_PREFIX), value)
         logger.error("Discarding config update record with invalid key: %s", key)
         return None
 
@@ -210,6 +223,15 @@ def _restart_requested(connector: str, value: object) -> Change | None:
     """A request to restart a connector (KIP-745). It matters to the workers that run now, and leaves no state."""
     request = restart_request_of(connector, value)
     return None if request is None else Change(ChangeKind.RESTART_REQUESTED, connector, restart=request)
+
+
+def _logger_level_set(name: str, value: object) -> Change | None:
+    """The level of a logger (KIP-976). It matters to the workers that run now, and leaves no state."""
+    level = value.get("level") if isinstance(value, dict) else None
+    if not isinstance(level, str):
+        logger.error("Ignoring logging level for namespace %s: wrong format %r", name, value)
+        return None
+    return Change(ChangeKind.LOGGER_LEVEL_SET, name, level=level)
 
 
 def _stated(value: object) -> object:

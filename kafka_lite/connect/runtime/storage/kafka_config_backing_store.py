@@ -1,7 +1,7 @@
 """Keeps the configurations of connectors and tasks in a topic.
 
 Kafka 0.10.2: connect/runtime/.../connect/storage/KafkaConfigBackingStore.java; TARGET_STATE_V1: Kafka 3.5,
-putRestartRequest: Kafka 3.0 · book 8.3.6
+putRestartRequest: Kafka 3.0, putLoggerLevel: Kafka 3.7 · book 8.3.6
 """
 
 from __future__ import annotations
@@ -27,13 +27,16 @@ from kafka_lite.connect.runtime.storage.config_topic import (
     ConfigTopic,
     commit_tasks_key,
     connector_key,
+    logger_cluster_key,
     target_state_key,
     task_key,
 )
+from kafka_lite.connect.runtime.storage.kafka_based_log import SendCallback
 from kafka_lite.connect.runtime.storage.kafka_offset_backing_store import NewLog
 from kafka_lite.connect.runtime.storage.restart_request import RESTART_REQUEST_V0, RestartRequest, restart_key
 from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.producer.producer_record import RecordMetadata
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +52,7 @@ TARGET_STATE_V1 = (
     SchemaBuilder.struct().field("state", Schema.STRING_SCHEMA).field("state.v2", Schema.OPTIONAL_STRING_SCHEMA).build()
 )
 """For states that older workers do not know. They see the nearest one that they do: a stopped connector is paused."""
+LOGGER_LEVEL_V0 = SchemaBuilder.struct().field("level", Schema.STRING_SCHEMA).build()
 
 
 class KafkaConfigBackingStore(ConfigBackingStore):
@@ -145,13 +149,29 @@ class KafkaConfigBackingStore(ConfigBackingStore):
         self._send(restart_key(request.connector), RESTART_REQUEST_V0, request.fields)
         self._read_to_end()
 
+    def put_logger_level(self, name: str, level: str) -> None:
+        """Write the level of a logger, and wait until it is acknowledged. Raises ConnectError."""
+        acknowledged: concurrent.futures.Future[None] = concurrent.futures.Future()
+
+        def sent(_: RecordMetadata | None, error: Exception | None) -> None:
+            if error is None:
+                acknowledged.set_result(None)
+            else:
+                acknowledged.set_exception(error)
+
+        self._send(logger_cluster_key(name), LOGGER_LEVEL_V0, {"level": level}, sent)
+        try:
+            acknowledged.result(READ_TO_END_TIMEOUT_MS / 1000)
+        except (KafkaError, concurrent.futures.TimeoutError) as error:
+            raise ConnectError("Error writing logger level to Kafka") from error
+
     def set_update_listener(self, listener: UpdateListener) -> None:
         """Set the listener. It is called in the thread that reads the topic."""
         self._listener = listener
 
-    def _send(self, key: str, schema: Schema, fields: dict[str, Any]) -> None:
+    def _send(self, key: str, schema: Schema, fields: dict[str, Any], sent: SendCallback | None = None) -> None:
         value = self._converter.from_connect_data(self._topic, schema, Struct(schema, fields))
-        self._log.send(key.encode(), value)
+        self._log.send(key.encode(), value, sent)
 
     def _read_to_end(self) -> None:
         try:
@@ -191,3 +211,5 @@ def _tell(listener: UpdateListener, change: Change) -> None:
         case ChangeKind.RESTART_REQUESTED:
             assert change.restart is not None
             listener.on_restart_request(change.restart)
+        case ChangeKind.LOGGER_LEVEL_SET:
+            listener.on_logging_level_update(change.connector, change.level)

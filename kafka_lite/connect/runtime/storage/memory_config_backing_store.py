@@ -99,6 +99,11 @@ class MemoryConfigBackingStore(ConfigBackingStore):
     def put_restart_request(self, request: RestartRequest) -> None:
         """Do nothing: the only worker restarts its connectors without a record."""
 
+    def put_logger_level(self, name: str, level: str) -> None:
+        """Tell the listener: the only worker sets it."""
+        if self._listener is not None:
+            self._listener.on_logging_level_update(name, level)
+
     def set_update_listener(self, listener: UpdateListener) -> None:
         """Set the listener."""
         with self._lock:

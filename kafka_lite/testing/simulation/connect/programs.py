@@ -172,7 +172,7 @@ def read_topics(bootstrap: str, facts: Facts) -> None:
     for key, value, timestamp_ms in _records(bootstrap, OFFSETS):
         facts.offsets.append(Written((key[1]["id"], value["seqno"]), timestamp_ms))
     for key, value, _ in _records(bootstrap, STATUSES, lambda key: key.decode()):
-        if value is not None:
+        if value is not None and "state" in value:  # not the topics that a connector uses
             of = key.removeprefix("status-")
             facts.reports.append(Report(of, value["state"], value["worker_id"], value["generation"]))
 

@@ -47,7 +47,9 @@ class FakeRequests:
         if isinstance(request, MetadataRequest):
             brokers = [MetadataResponseBroker(node_id=number, host="h", port=9000 + number) for number in (1, 2)]
             topics = [MetadataResponseTopic(name=name) for name in self.topics]
-            return MetadataResponse(brokers=brokers, controller_id=self.controller_id, topics=topics)
+            return MetadataResponse(
+                brokers=brokers, controller_id=self.controller_id, topics=topics, cluster_id="cluster-1"
+            )
         (resource,) = request.resources
         assert (resource.resource_type, resource.resource_name, resource.configuration_keys) == (2, "t", POLICY)
         entries = [DescribeConfigsResourceResult(name="cleanup.policy", value=self.policy)]
@@ -233,3 +235,10 @@ def test_a_check_that_fails_is_an_error(admin: TopicAdmin, cluster: FakeRequests
     cluster.error, cluster.message = Errors.UNKNOWN_SERVER_ERROR, "lost"
     with pytest.raises(ConnectError, match=r"Error while attempting to describe .* at 127\.0\.0\.1:9001: lost"):
         admin.cleanup_policy("t")
+
+
+def test_the_cluster_says_who_it_is_if_it_can_be_asked(admin: TopicAdmin, cluster: FakeRequests) -> None:
+    assert admin.cluster_id() == "cluster-1"
+    for failure in (ConnectionError("no broker"), Errors.CLUSTER_AUTHORIZATION_FAILED.exception()):
+        cluster.failures.append(failure)
+        assert admin.cluster_id() is None

@@ -50,7 +50,7 @@ def test_the_connector_that_is_deleted_and_unknown_is_stopped() -> None:
 
 def test_changes_are_gathered_until_they_are_taken() -> None:
     woken: list[int] = []
-    collector = ConfigChangeCollector(lambda: AB, lambda: woken.append(1))
+    collector = ConfigChangeCollector(lambda: AB, lambda: woken.append(1), lambda *_: None)
     assert not collector.take()
     collector.on_connector_config_update("a")
     collector.on_connector_target_state_change("b")
@@ -70,13 +70,13 @@ def test_changes_are_gathered_until_they_are_taken() -> None:
     ],
 )
 def test_a_rebalance_is_expected_if_a_connector_comes_or_goes(report: str, name: str, needs_rebalance: bool) -> None:
-    collector = ConfigChangeCollector(lambda: AB, lambda: None)
+    collector = ConfigChangeCollector(lambda: AB, lambda: None, lambda *_: None)
     getattr(collector, report)(name)
     assert collector.needs_rebalance == needs_rebalance
 
 
 def test_a_rebalance_is_expected_after_every_commit() -> None:
-    collector = ConfigChangeCollector(lambda: AB, lambda: None)
+    collector = ConfigChangeCollector(lambda: AB, lambda: None, lambda *_: None)
     collector.on_task_config_update((ConnectorTaskId("a", 0),))
     collector.on_connector_config_update("a")
     assert collector.needs_rebalance
@@ -84,7 +84,7 @@ def test_a_rebalance_is_expected_after_every_commit() -> None:
 
 def test_of_several_restarts_of_a_connector_the_one_with_the_most_impact_stays() -> None:
     woken: list[bool] = []
-    collector = ConfigChangeCollector(lambda: AB, lambda: woken.append(True))
+    collector = ConfigChangeCollector(lambda: AB, lambda: woken.append(True), lambda *_: None)
     failed, everything = RestartRequest("a", True, True), RestartRequest("a", False, True)
     other = RestartRequest("b", True)
     for request in (failed, everything, other, failed):
@@ -93,3 +93,10 @@ def test_of_several_restarts_of_a_connector_the_one_with_the_most_impact_stays()
     assert not collector.take()  # a restart is no change of the configuration, and makes no rebalance
     assert collector.take_restarts() == [everything, other]
     assert collector.take_restarts() == []
+
+
+def test_a_level_is_set_at_once() -> None:
+    levels: list[tuple[str, str]] = []
+    collector = ConfigChangeCollector(lambda: AB, lambda: None, lambda *level: levels.append(level))
+    collector.on_logging_level_update("kafka_lite", "DEBUG")
+    assert (levels, bool(collector.take())) == ([("kafka_lite", "DEBUG")], False)

@@ -7,9 +7,26 @@ from typing import Any
 
 import pytest
 
+from kafka_lite.common.process.log_levels import Loggers
+from kafka_lite.common.time import MockTime
 from tests.support.connect_rest import FakeHerder, ask, error
 
 NAME = "connect_loggers.room"
+NOW_MS = 1_500_000_000_000
+
+
+class LevelsHerder(FakeHerder):
+    """A herder that knows loggers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loggers = Loggers(MockTime(NOW_MS))
+
+    def logger_levels(self) -> dict[str, tuple[str, int | None]]:
+        return self.loggers.levels()
+
+    def set_worker_logger_level(self, name: str, level: str) -> list[str]:
+        return self.loggers.set_level(name, level.upper())
 
 
 @pytest.fixture(autouse=True)
@@ -21,28 +38,45 @@ def room() -> Iterator[logging.Logger]:
     logger.setLevel(logging.NOTSET)
 
 
-def _put(level: Any, name: str = NAME) -> Any:
-    return ask(FakeHerder(), "PUT", f"/admin/loggers/{name}", level)
+@pytest.fixture
+def herder() -> LevelsHerder:
+    return LevelsHerder()
 
 
-def test_all_loggers_are_listed_with_log4js_names_of_levels() -> None:
-    found = json.loads(ask(FakeHerder(), "GET", "/admin/loggers").body)
-    assert found[NAME] == found[f"{NAME}.child"] == {"level": "WARN"}
+def test_all_loggers_are_listed_with_log4js_names_of_levels(herder: LevelsHerder) -> None:
+    found = json.loads(ask(herder, "GET", "/admin/loggers").body)
+    expected = {"level": "WARN", "last_modified": None}
+    assert found[NAME] == found[f"{NAME}.child"] == expected
     assert "root" in found
-    assert json.loads(ask(FakeHerder(), "GET", f"/admin/loggers/{NAME}").body) == {"level": "WARN"}
+    assert json.loads(ask(herder, "GET", f"/admin/loggers/{NAME}").body) == expected
 
 
-def test_a_level_is_set_for_all_below(room: logging.Logger) -> None:
-    assert json.loads(_put({"level": "debug"}).body) == [NAME, f"{NAME}.child"]
+@pytest.mark.parametrize("query", ["", "?scope=worker", "?scope=WORKER", "?scope=galaxy"])
+def test_a_level_is_set_for_all_below(
+    herder: LevelsHerder, room: logging.Logger, caplog: pytest.LogCaptureFixture, query: str
+) -> None:
+    response = ask(herder, "PUT", f"/admin/loggers/{NAME}{query}", {"level": "debug"})
+    assert (response.status, json.loads(response.body)) == (200, [NAME, f"{NAME}.child"])
     assert room.level == logging.DEBUG
-    assert json.loads(ask(FakeHerder(), "GET", f"/admin/loggers/{NAME}.child").body) == {"level": "DEBUG"}
+    found = json.loads(ask(herder, "GET", f"/admin/loggers/{NAME}.child").body)
+    assert found == {"level": "DEBUG", "last_modified": NOW_MS}
+    assert ("invalid scope 'galaxy'" in caplog.text) == query.endswith("galaxy")
 
 
-def test_what_is_wrong_is_said(room: logging.Logger) -> None:
-    assert error(ask(FakeHerder(), "GET", "/admin/loggers/none")) == (404, "Logger none not found.")
-    assert error(_put({"level": "INFO"}, "none")) == (404, "Logger none not found.")
-    assert error(_put({"level": "LOUD"})) == (404, "invalid log level 'LOUD'.")
+def test_a_level_for_all_workers_is_handed_on(herder: LevelsHerder, room: logging.Logger) -> None:
+    response = ask(herder, "PUT", f"/admin/loggers/{NAME}?scope=cluster", {"level": "debug"})
+    assert (response.status, response.body) == (204, b"")
+    assert herder.calls == [("set_cluster_logger_level", NAME, "debug")]
+    assert room.level == logging.WARNING
+
+
+def test_what_is_wrong_is_said(herder: LevelsHerder, room: logging.Logger) -> None:
+    def put(body: Any) -> tuple[int, str]:
+        return error(ask(herder, "PUT", f"/admin/loggers/{NAME}?scope=cluster", body))
+
+    assert error(ask(herder, "GET", "/admin/loggers/none")) == (404, "Logger none not found.")
+    assert put({"level": "LOUD"}) == (404, "invalid log level 'LOUD'.")
     bodies: list[Any] = [{}, [], {"level": None}]
     for body in bodies:
-        assert error(_put(body)) == (400, "Desired 'level' parameter was not specified in request.")
-    assert room.level == logging.WARNING
+        assert put(body) == (400, "Desired 'level' parameter was not specified in request.")
+    assert (room.level, herder.calls) == (logging.WARNING, [])

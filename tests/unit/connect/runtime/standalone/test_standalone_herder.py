@@ -249,3 +249,11 @@ def test_validation_covers_transformations(herder: StandaloneHerder) -> None:
 
 def test_task_configs_cannot_be_set_from_outside(herder: StandaloneHerder) -> None:
     assert isinstance(_error(lambda: herder.put_task_configs("a", [{}])), UnsupportedHerderError)
+
+
+def test_the_only_worker_is_the_cluster(herder: StandaloneHerder, caplog: pytest.LogCaptureFixture) -> None:
+    herder.set_cluster_logger_level("standalone_test_level", "debug")
+    assert herder.logger_levels()["standalone_test_level"][0] == "DEBUG"
+    assert herder.set_worker_logger_level("standalone_test_level", "LOUD") == []
+    assert "Ignoring request to set invalid level 'LOUD' for namespace standalone_test_level" in caplog.text
+    assert herder.kafka_cluster_id == "cluster-1"

@@ -12,6 +12,7 @@ from kafka_lite.connect.runtime.storage.config_topic import (
     commit_tasks_key,
     connector_key,
     is_complete,
+    logger_cluster_key,
     target_state_key,
     task_key,
 )
@@ -189,3 +190,13 @@ def test_garbage_is_logged_and_ignored(
     assert after.connector_configs == before.connector_configs
     assert after.target_states == before.target_states
     assert after.task_counts == before.task_counts
+
+
+def test_a_level_leaves_no_state(topic: Topic, caplog: pytest.LogCaptureFixture) -> None:
+    before = topic.snapshot()
+    key = logger_cluster_key("a.b")
+    assert topic.write(key, {"level": "debug"}) == Change(ChangeKind.LOGGER_LEVEL_SET, "a.b", level="debug")
+    bad: list[Any] = [None, [], {}, {"level": 7}]
+    assert [topic.write(key, value) for value in bad] == [None] * 4
+    assert caplog.text.count("Ignoring logging level for namespace a.b: wrong format") == 4
+    assert topic.snapshot().connector_configs == before.connector_configs

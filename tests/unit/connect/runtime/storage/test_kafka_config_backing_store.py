@@ -4,6 +4,7 @@ from itertools import chain
 
 import pytest
 
+from kafka_lite.common.errors import Errors
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.storage import kafka_config_backing_store
@@ -32,6 +33,9 @@ class Listener:
 
     def on_restart_request(self, request: RestartRequest) -> None:
         self.calls.append(("restart", request.connector, str(request.only_failed), str(request.include_tasks)))
+
+    def on_logging_level_update(self, name: str, level: str) -> None:
+        self.calls.append(("level", name, level))
 
 
 @pytest.fixture
@@ -164,3 +168,26 @@ def test_all_records_of_the_recorded_life_are_understood(topic: FakeTopic, caplo
     assert {task.connector for task in store.snapshot().task_configs} == {
         key.removeprefix("commit-") for key in chain.from_iterable(records) if key and key.startswith("commit-")
     }
+
+
+def test_a_level_is_told_to_the_workers_that_run(topic: FakeTopic) -> None:
+    worker, other, listener = _store(topic), _store(topic), Listener()
+    other.set_update_listener(listener)
+    for store in (worker, other):
+        store.start()
+    worker.put_logger_level("kafka_lite.connect", "DEBUG")
+    assert topic.texts() == [("logger-cluster-kafka_lite.connect", '{"level":"DEBUG"}')]
+    other.refresh(1)
+    assert listener.calls == [("level", "kafka_lite.connect", "DEBUG")]
+    late, told = _store(topic), Listener()
+    late.set_update_listener(told)
+    late.start()  # the level was for those that ran when it was set
+    assert told.calls == []
+
+
+def test_a_level_that_cannot_be_written_is_an_error(topic: FakeTopic) -> None:
+    store = _store(topic)
+    store.start()
+    topic.errors = [Errors.TOPIC_AUTHORIZATION_FAILED.exception()]
+    with pytest.raises(ConnectError, match=r"^Error writing logger level to Kafka$"):
+        store.put_logger_level("a", "DEBUG")
