@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_lite.testing.simulation.connect.verdict import OFFSET_AHEAD, SINK_LOST, SOURCE_LOST
+from kafka_lite.testing.simulation.connect.verdict import OFFSET_AHEAD, SINK_LOST, SOURCE_LOST, TWO_OWNERS
 from kafka_lite.testing.simulation.connect.workload import CONNECT_PROGRAMS, GROUPS_STAY, ConnectWorkload
 from kafka_lite.testing.simulation.faults import Fault, Kind
 from kafka_lite.testing.simulation.scenarios import MORE_PACKAGES
@@ -78,3 +78,12 @@ def test_a_worker_that_breaks_a_promise_is_found(tmp_path: Path, bug: str, seed:
     world.substitutes[CONNECT_PROGRAMS + "worker"] = f"tests.support.broken_connect:{bug}"
     result, _ = world.run(lambda world: _copying(world, FAULTS))
     assert {violation.rule for violation in result.violations} & rules
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_a_leader_that_gives_a_task_twice_is_found(tmp_path: Path, seed: int) -> None:
+    """Without any fault."""
+    world = World(seed, tmp_path, modules=lambda: Modules(COPIED))
+    world.substitutes[CONNECT_PROGRAMS + "worker"] = "tests.support.broken_connect:giving_a_task_twice"
+    result, _ = world.run(lambda world: _copying(world, []))
+    assert TWO_OWNERS in {violation.rule for violation in result.violations}
