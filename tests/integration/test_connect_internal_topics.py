@@ -76,7 +76,8 @@ def test_too_few_brokers_end_the_worker(cluster: Cluster) -> None:
 def test_garbage_in_them_stops_nothing(cluster: Cluster, tmp_path: Path) -> None:
     for kind in ("config", "offset", "status"):
         cluster.create_topic(f"garbage-{kind}", 1, COMPACTED)
-        for key in (f"{kind}-of-nothing", "connector-a", "commit-a", "task-a-x", "status-task-a-x", "\udcff", ""):
+        for key in (f"{kind}-of-nothing", "connector-a", "commit-a", "task-a-x", "status-task-a-x", "\udcff", "",
+                    "logger-cluster-a", "status-topic-a:connector-a", "status-topic-a"):  # fmt: skip
             for value in (b"{ not JSON", b"[]", b'{"properties":7}', b'{"tasks":"many"}', b"\xff\xfe"):
                 cluster.produce(f"garbage-{kind}", value, key=key.encode(errors="surrogateescape"))
     file = tmp_path / "lines.txt"
