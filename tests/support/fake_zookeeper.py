@@ -47,6 +47,10 @@ class FakeZooKeeper:
         self.tree.sessions += 1
         self.session_id = self.tree.sessions
 
+    @property
+    def session(self) -> tuple[int, bytes]:
+        return self.session_id, b""
+
     def end_session(self) -> None:
         for path in [path for path, node in self.tree.nodes.items() if node.owner == self.session_id]:
             self.delete(path)

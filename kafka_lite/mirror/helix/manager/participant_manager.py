@@ -68,8 +68,8 @@ class ParticipantManager:
 
         A predecessor that was killed has it until its session ends, so this waits for up to JOIN_TIMEOUT_MS.
         """
-        self._join()
         self._accessor.zk.add_session_listener(lambda: self._thread.put(_Event.NEW_SESSION))
+        self._join()
         messages = self._paths.messages(self._instance)
         self._accessor.zk.watch_children(messages, lambda: self._thread.put(_Event.MESSAGES))
         self._thread.put(_Event.MESSAGES)
@@ -86,39 +86,41 @@ class ParticipantManager:
     # ── joining ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _join(self) -> None:
-        self._session = self._accessor.session
+        """Enter the cluster with the present session; once more if that is replaced meanwhile."""
+        while (session := self._accessor.session) != self._session:
+            self._enter(session)
+            self._session = session
+
+    def _enter(self, session: str) -> None:
         config, containers = join(self._instance, self._paths)
         self._accessor.apply([config])
         self._accessor.zk.ensure_paths(containers)
-        self._go_live()
+        self._go_live(session)
         path = self._paths.instance(self._instance, "HISTORY")
-        history = participant_history(
-            self._accessor.get(path), self._instance, self._session, self._time.milliseconds()
-        )
+        history = participant_history(self._accessor.get(path), self._instance, session, self._time.milliseconds())
         self._accessor.apply([Put(path, history)])
-        self._accessor.apply(
-            carry_over(self._instance, self._session, self._old_states(), self._state_models(), self._paths)
-        )
+        old, models = self._old_states(session), self._state_models()
+        self._accessor.apply(carry_over(self._instance, session, old, models, self._paths))
 
-    def _go_live(self) -> None:
-        record = LiveInstance.of(self._instance, self._session, self._process).record
+    def _go_live(self, session: str) -> None:
+        record = LiveInstance.of(self._instance, session, self._process).record
         deadline_ms = self._time.hi_res_ms() + JOIN_TIMEOUT_MS
         while not self._accessor.create_ephemeral(self._paths.live_instance(self._instance), record):
             if self._time.hi_res_ms() >= deadline_ms:
                 raise HelixError(f"{self._instance} is live already, in another process")
             self._time.sleep(JOIN_RETRY_MS)
 
-    def _old_states(self) -> Mapping[str, Sequence[CurrentState]]:
+    def _old_states(self, session: str) -> Mapping[str, Sequence[CurrentState]]:
         """The current states of earlier sessions."""
         sessions = self._accessor.children(self._paths.instance(self._instance, "CURRENTSTATES"))
         return {
-            session: [
+            old: [
                 CurrentState(record)
-                for resource in self._accessor.children(self._paths.current_states(self._instance, session))
-                if (record := self._accessor.get(self._paths.current_state(self._instance, session, resource)))
+                for resource in self._accessor.children(self._paths.current_states(self._instance, old))
+                if (record := self._accessor.get(self._paths.current_state(self._instance, old, resource)))
             ]
-            for session in sessions
-            if session != self._session
+            for old in sessions
+            if old != session
         }
 
     def _state_models(self) -> dict[str, StateModelDefinition]:
@@ -129,7 +131,7 @@ class ParticipantManager:
     # ── messages ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _handle(self, event: _Event) -> None:
-        if event is _Event.NEW_SESSION:
+        if event is _Event.NEW_SESSION and self._accessor.session != self._session:
             self._engine.reset()
             self._join()
         self._take_messages()

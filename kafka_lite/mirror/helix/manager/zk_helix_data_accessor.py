@@ -28,8 +28,13 @@ class ZKHelixDataAccessor:
 
     @property
     def session(self) -> str:
-        """This session, as Helix writes it: in lower-case hex without 0x."""
-        return f"{self.zk.session_id:x}"
+        """This session, as Helix writes it: in lower-case hex without 0x, even while the connection is lost."""
+        return f"{self._session_id:x}"
+
+    @property
+    def _session_id(self) -> int:
+        session = self.zk.session
+        return 0 if session is None else session[0]
 
     def children(self, path: str) -> Sequence[str]:
         """The names of a znode's children, sorted; none if there is no such znode."""
@@ -69,14 +74,26 @@ class ZKHelixDataAccessor:
                 self.zk.delete_recursive(write.path)
 
     def create_ephemeral(self, path: str, record: ZNRecord) -> bool:
-        """Create a znode that goes with this session; False if another session has it."""
+        """Create a znode that goes with this session; False if another session has it.
+
+        One that is this session's already gets the record: a lost response may have hidden that it was created, or an
+        earlier session may have ended during the call, whose record then names that one.
+        """
         try:
             self.zk.create(path, record.to_bytes(), ephemeral=True)
         except NodeExistsError:
-            return self._is_own(path)
+            return self._is_own(path) and self._set_own(path, record)
         return True
 
     def _is_own(self, path: str) -> bool:
-        """Whether an ephemeral znode is this session's: then a lost response has hidden that it was created."""
         stat = self.zk.exists(path)
-        return stat is not None and stat.ephemeral_owner == self.zk.session_id
+        return stat is not None and stat.ephemeral_owner == self._session_id
+
+    def _set_own(self, path: str, record: ZNRecord) -> bool:
+        """Make this the record; False if the znode has gone meanwhile."""
+        try:
+            if self.get(path) != record:
+                self.zk.set(path, record.to_bytes())
+        except NoNodeError:
+            return False
+        return True

@@ -174,3 +174,33 @@ def test_its_history_has_each_session(helix: HelixOnZooKeeper) -> None:
 
     eventually(lambda: len(history().list_fields.get("HISTORY", ())) == 2)
     assert history().simple_fields == sample(JOINING, "w1/HISTORY").simple_fields
+
+
+@pytest.mark.parametrize("at", ["PARTICIPANT/w1", "LIVEINSTANCES/w1", "HISTORY"])
+def test_a_session_that_ends_while_it_joins_is_not_the_one_it_has(helix: HelixOnZooKeeper, at: str) -> None:
+    tree = helix.accessor.zk.tree  # type: ignore[attr-defined]
+
+    def expire_once(path: str) -> None:
+        if path.endswith(at):
+            tree.after_change = lambda _path: None
+            helix.sessions["w1"].expire()
+
+    tree.after_change = expire_once
+    helix.start_participant("w1")
+    live = helix.record(PATHS.live_instance("w1"))
+    assert live is not None
+    assert live.simple_fields["SESSION_ID"] == session_of(helix)
+    send(helix, a_message(helix))
+    assert state(helix) == {"CURRENT_STATE": "ONLINE", "INFO": ""}
+
+
+def test_the_news_of_the_session_that_it_has_already_stops_nothing(
+    helix: HelixOnZooKeeper, caplog: pytest.LogCaptureFixture
+) -> None:
+    helix.start_participant("w1")
+    send(helix, a_message(helix))
+    for listener in helix.sessions["w1"]._listeners:
+        listener()
+    send(helix, a_message(helix, "m2", from_state="ONLINE", to_state="OFFLINE"))
+    assert state(helix) == {"CURRENT_STATE": "OFFLINE", "INFO": ""}
+    assert "the message expects" not in caplog.text

@@ -53,6 +53,14 @@ def test_an_ephemeral_znode_belongs_to_one_session(accessor: ZKHelixDataAccessor
     assert not ZKHelixDataAccessor(other, PATHS).create_ephemeral(PATHS.leader, record)  # type: ignore[arg-type]
 
 
+def test_an_own_znode_with_the_record_of_an_earlier_session_gets_the_new_one(accessor: ZKHelixDataAccessor) -> None:
+    accessor.zk.ensure_path(PATHS.root + "/CONTROLLER")
+    accessor.create_ephemeral(PATHS.leader, ZNRecord("c1", {"SESSION_ID": "ended during the call"}))
+    record = ZNRecord("c1", {"SESSION_ID": accessor.session})
+    assert accessor.create_ephemeral(PATHS.leader, record)
+    assert accessor.get(PATHS.leader) == record
+
+
 def test_the_session_is_in_hex(accessor: ZKHelixDataAccessor) -> None:
     accessor.zk.session_id = 0x1A21F5A7D790002  # type: ignore[misc]
     assert accessor.session == "1a21f5a7d790002"
