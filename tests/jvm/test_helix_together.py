@@ -1,20 +1,25 @@
-"""A real Helix controller drives our participants, and ours drives real ones, on the embedded ZooKeeper."""
+"""A real Helix controller drives our participants, and ours drives real ones, on the embedded and a real ZooKeeper.
+
+At the end the ZooKeeper's log is judged: no bound was broken by any write, and all went along the state models.
+"""
 
 from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
 from kafka_lite.mirror.helix.model.ideal_state import IdealState, RebalanceMode
+from kafka_lite.testing.simulation.helix.written_course import judge_log
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.zookeeper_client import ZooKeeperClient
 from tests.support.eventually import eventually
 from tests.support.helix_zookeeper import PATHS, HelixOnZooKeeper
 from tests.support.jvm import classpath, compile_java, java_command
+from tests.support.real_zookeeper import real_zookeeper
 from tests.support.zookeeper_sessions import end_session_of
 
 pytestmark = [pytest.mark.jvm, pytest.mark.soak, pytest.mark.nightly]
@@ -25,7 +30,7 @@ SESSION_TIMEOUT_MS = 30_000
 
 
 class Place:
-    """An embedded ZooKeeper, our members in this process, and real ones."""
+    """A ZooKeeper, our members in this process, and real ones."""
 
     def __init__(self, connect_string: str, helix: HelixOnZooKeeper, stack: ExitStack, folder: Path) -> None:
         self.connect_string, self.helix = connect_string, helix
@@ -54,22 +59,30 @@ class Place:
         end_session_of(self.connect_string, PATHS.live_instance(name))
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+@contextmanager
+def embedded_zookeeper(folder: Path) -> Iterator[str]:
+    with EmbeddedZooKeeper(folder, tick_time_ms=500, max_session_timeout_ms=60_000, force_sync=False) as server:
+        yield server.connect_string
+
+
+@pytest.fixture(params=["embedded", "real"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    folder = tmp_path / "zk"
     with ExitStack() as stack:
-        server = stack.enter_context(
-            EmbeddedZooKeeper(tmp_path / "zk", tick_time_ms=500, max_session_timeout_ms=60_000, force_sync=False)
-        )
+        is_real = request.param == "real"
+        server = real_zookeeper(folder, tick_time_ms=2000) if is_real else embedded_zookeeper(folder)
+        connect_string = stack.enter_context(server)
 
         def connect() -> ZooKeeperClient:
-            client = ZooKeeperClient(server.connect_string, SESSION_TIMEOUT_MS, 60_000)
+            client = ZooKeeperClient(connect_string, SESSION_TIMEOUT_MS, 60_000)
             client.connect()
             stack.callback(client.close)
             return client
 
         helix = HelixOnZooKeeper(connect)
         stack.callback(helix.close)
-        yield Place(server.connect_string, helix, stack, tmp_path)
+        yield Place(connect_string, helix, stack, tmp_path)
+    assert judge_log(folder, PATHS.cluster) == []
 
 
 @pytest.mark.parametrize("controller", ["java", "ours"])

@@ -1,0 +1,1 @@
+"""A cluster of Helix in the simulator: ZooKeeper dies, sessions expire, members are killed and paused. Not in Kafka."""
