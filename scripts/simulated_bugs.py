@@ -1,4 +1,4 @@
-"""Puts known bugs back into brokers and a mirror, and counts the seeds that the simulator needs to find each.
+"""Puts known bugs back into brokers and other programs, and counts the seeds that the simulator needs to find each.
 
 Not in Kafka. ``python -m scripts.simulated_bugs`` writes ``docs/design/simulated-bugs.json``, from which the page on
 simulation makes its table; arguments name some of the bugs, whose rows replace the old ones, ``--most N`` says how
@@ -16,15 +16,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from kafka_lite.testing.simulation.cluster import PROGRAMS
+from kafka_lite.testing.simulation.helix.workload import HELIX_PROGRAMS
 from kafka_lite.testing.simulation.mirror.workload import MIRROR_PROGRAMS
 from kafka_lite.testing.simulation.runner import ModulePool, Outcome, Plan, Run, is_repeatable, run_in_forks
 
 BROKEN_BROKERS: Final = "tests.support.broken_brokers"
 BROKEN_TRANSACTIONS: Final = "tests.support.broken_transactions"
 BROKEN_MIRROR: Final = "tests.support.broken_mirror"
+BROKEN_HELIX: Final = "tests.support.broken_helix"
 RESULTS: Final = Path(__file__).parent.parent / "docs/design/simulated-bugs.json"
 ONE_BROKER, THREE_BROKERS, TRANSACTIONS = "one-broker", "three-brokers", "transactions"
-OLD_BROKERS, FLIPPED_BITS, MIRRORS = "three-old-brokers", "flipped-bits", "mirrors"
+OLD_BROKERS, FLIPPED_BITS, MIRRORS, HELIX = "three-old-brokers", "flipped-bits", "mirrors", "helix"
+MODULES: Final = {TRANSACTIONS: BROKEN_TRANSACTIONS, MIRRORS: BROKEN_MIRROR, HELIX: BROKEN_HELIX}
+BROKERS: Final = {THREE_BROKERS: 3, OLD_BROKERS: 3, FLIPPED_BITS: 3, MIRRORS: 2, HELIX: 0}
+"""How many there are in a scenario, if not one."""
 LOGS: Final = ("kafka_lite.log.log", "kafka_lite.log.local_log", "kafka_lite.cluster.partition")
 GROUPS: Final = tuple(
     f"kafka_lite.coordinator.group.{name}" for name in ("group_coordinator", "group_metadata", "group_rebalancer")
@@ -33,22 +38,18 @@ GROUPS: Final = tuple(
 
 @dataclass(frozen=True)
 class Bug:
-    """A broken broker or mirror, the scenario that looks for it, and modules with a switch at each statement."""
+    """A broken program, the scenario that looks for it, and modules with a switch at each statement."""
 
     name: str
     scenario: str = ONE_BROKER
     switching: tuple[str, ...] = ()
+    replaced: str = PROGRAMS + "broker"
+    """The right program: a broker, a mirror, or a member of Helix."""
 
     @property
     def program(self) -> str:
         """The function that runs in place of the right one, as ``module:function``."""
-        module = {TRANSACTIONS: BROKEN_TRANSACTIONS, MIRRORS: BROKEN_MIRROR}.get(self.scenario, BROKEN_BROKERS)
-        return f"{module}:{self.name}"
-
-    @property
-    def replaced(self) -> str:
-        """The right one: a broker, or a mirror."""
-        return MIRROR_PROGRAMS + "mirror" if self.scenario == MIRRORS else PROGRAMS + "broker"
+        return f"{MODULES.get(self.scenario, BROKEN_BROKERS)}:{self.name}"
 
 
 ALL: Final = (
@@ -91,7 +92,9 @@ ALL: Final = (
     Bug("losing_transactions", TRANSACTIONS),
     Bug("leaving_decided_transactions", TRANSACTIONS),
     Bug("committing_offsets_early", TRANSACTIONS),
-    Bug("committing_before_the_acknowledgement", MIRRORS),
+    Bug("committing_before_the_acknowledgement", MIRRORS, replaced=MIRROR_PROGRAMS + "mirror"),
+    Bug("forgetting_pending_messages", HELIX, replaced=HELIX_PROGRAMS + "controller"),
+    Bug("keeping_states_of_old_sessions", HELIX, replaced=HELIX_PROGRAMS + "participant"),
 )
 
 
@@ -122,9 +125,8 @@ def find(bug: Bug, most: int, pool: ModulePool, workers: int) -> Outcome | None:
 
 def row(bug: Bug, found: Outcome | None, most: int) -> Row:
     """The bug's row in the table."""
-    brokers = 3 if bug.scenario in (THREE_BROKERS, OLD_BROKERS, FLIPPED_BITS) else 2 if bug.scenario == MIRRORS else 1
     seeds, rules = (most, []) if found is None else (found.seed, sorted(found.findings))
-    return Row(bug.name, brokers, bool(bug.switching), seeds, rules)
+    return Row(bug.name, BROKERS.get(bug.scenario, 1), bool(bug.switching), seeds, rules)
 
 
 def _recorded() -> dict[str, dict[str, Any]]:

@@ -135,6 +135,14 @@ BUGS: Final[Mapping[str, tuple[str, str]]] = {
         "A mirror commits before the target has acknowledged",
         "镜像在目标集群确认之前就提交偏移量",
     ),
+    "forgetting_pending_messages": (
+        "A controller of Helix does not count where pending messages bring replicas",
+        "Helix 的控制器不计入未完成的消息要把副本带到哪里",
+    ),
+    "keeping_states_of_old_sessions": (
+        "A participant of Helix whose session has expired keeps its replicas as they were",
+        "Helix 的参与者在会话过期之后，副本仍保持原来的状态",
+    ),
 }
 """The promise that each broken program of ``tests/support`` breaks, in English and Chinese."""
 HEAD: Final = {"en": "| bug | brokers | seeds | found as |", "zh": "| 缺陷 | broker 数 | 种子数 | 发现的现象 |"}

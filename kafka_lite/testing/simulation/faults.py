@@ -62,6 +62,11 @@ CONNECT: Final = (*WORKERS, Kind.KILL, Kind.STOP, Kind.PAUSE, Kind.RESET, Kind.K
 """The faults of one broker with a group of workers. A consumer is a worker here."""
 MIRRORS: Final = (*ONE_BROKER, Kind.KILL_MIRRORS)
 """The faults of two single brokers, and of the mirrors between them. A consumer is a mirror here."""
+HELIX: Final = (
+    Kind.KILL_ZOOKEEPER, Kind.CUT_ZOOKEEPER, Kind.CUT_REQUESTS, Kind.CUT_RESPONSES, Kind.RESET, Kind.KILL_CONSUMER,
+    Kind.PAUSE_CONSUMER, Kind.JUMP_CLIENTS,
+)  # fmt: skip
+"""The faults of a cluster of Helix. A consumer, and a broker that is cut off, is a controller or a participant here."""
 
 LONGEST_S: Final[Mapping[Kind, float]] = {
     Kind.KILL: 8, Kind.STOP: 8, Kind.POWER: 8, Kind.PAUSE: 20, Kind.RESET: 1, Kind.CUT: 30, Kind.CUT_REQUESTS: 30,

@@ -16,6 +16,7 @@ from kafka_lite.testing.simulation.faults import (
     CLUSTER,
     CONNECT,
     DAMAGING,
+    HELIX,
     MIRRORS,
     ONE_BROKER,
     SCARCITY,
@@ -24,6 +25,7 @@ from kafka_lite.testing.simulation.faults import (
     Kind,
     draw_faults,
 )
+from kafka_lite.testing.simulation.helix.workload import HelixWorkload
 from kafka_lite.testing.simulation.invariants import Invariants
 from kafka_lite.testing.simulation.mirror.workload import MirrorWorkload
 from kafka_lite.testing.simulation.programs import Load
@@ -97,6 +99,16 @@ def mirrors(world: World) -> Result:
         work.suffer(fault)
     world.sleep(random.expovariate(0.2))
     return Result(work.history, work.finish(), drawn)
+
+
+def helix(world: World) -> Result:
+    """One to three controllers of Helix, and up to five participants, under drawn faults that overlap."""
+    drawn, draw = draw_faults(world.random_for("faults"), HELIX, most=8, shortness=1.5), world.random_for("helix")
+    _skew_clocks(world)
+    work = HelixWorkload(world)
+    work.start(draw.randint(1, 3), draw.randint(2, 5), 10 ** draw.uniform(-2, 0.7))
+    world.sleep(draw.uniform(0, UNDISTURBED_S))
+    return _suffer_at_once(work, drawn)
 
 
 def transactions(world: World, kinds: Sequence[Kind] = ONE_BROKER) -> Result:
@@ -275,12 +287,12 @@ def _for_transactions(kinds: Sequence[Kind]) -> list[Kind]:
     return [kind for kind in kinds if kind is not Kind.JUMP]
 
 
-def _suffer_at_once(work: Workload, drawn: Sequence[Fault]) -> Result:
+def _suffer_at_once(work: Workload | HelixWorkload, drawn: Sequence[Fault]) -> Result:
     """Faults that overlap."""
     return _end_of([_begin(work, fault) for _, fault in work.world.suffered(drawn)], work, drawn)
 
 
-def _end_of(suffering: Sequence[Task], work: Workload, drawn: Sequence[Fault]) -> Result:
+def _end_of(suffering: Sequence[Task], work: Workload | HelixWorkload, drawn: Sequence[Fault]) -> Result:
     """Wait until all faults have ended, and let the run come to its end."""
     world, random = work.world, work.world.random_for("faults")
     world.wait_until(lambda: all(task.state is State.ENDED for task in suffering), SETTLE_S, "the end of all faults")
@@ -303,7 +315,7 @@ def _watch_invariants(work: Workload) -> None:
     work.history.count_copies, work.history.min_copies = invariants.copies, int(REPLICATED["min.insync.replicas"])
 
 
-def _begin(work: Workload, fault: Fault) -> Task:
+def _begin(work: Workload | HelixWorkload, fault: Fault) -> Task:
     """Let a thing go wrong. The next one may begin before it has ended."""
     task = work.world.in_background(fault.kind.name, lambda: work.suffer(fault))
     work.world.sleep(fault.after_s)
@@ -356,6 +368,7 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "scarcity-of-one-broker": scarcity_of_one_broker,
     "three-old-brokers": three_old_brokers,
     "mirrors": mirrors,
+    "helix": helix,
     "transactions": transactions,
     "transactions-of-three-brokers": transactions_of_three_brokers,
     "streams-of-three-brokers": streams_of_three_brokers,

@@ -7,6 +7,7 @@ import pytest
 from kafka_lite.testing.simulation.faults import (
     CLUSTER,
     CONNECT,
+    HELIX,
     LONGEST_S,
     MIRRORS,
     ONE_BROKER,
@@ -31,7 +32,7 @@ def test_only_mirrors_are_killed_as_mirrors_are() -> None:
     assert Kind.KILL_MIRRORS not in {*CLUSTER, *ONE_BROKER, *CONNECT}
 
 
-@pytest.mark.parametrize("kinds", [ONE_BROKER, CLUSTER, CONNECT, MIRRORS, (Kind.KILL_MIRRORS,)])
+@pytest.mark.parametrize("kinds", [ONE_BROKER, CLUSTER, CONNECT, MIRRORS, HELIX, (Kind.KILL_MIRRORS,)])
 def test_faults_are_of_the_kinds_and_no_longer_than_each_may_last(kinds: tuple[Kind, ...]) -> None:
     drawn = [fault for seed in range(50) for fault in draw_faults(Random(seed), kinds)]
     assert {fault.kind for fault in drawn} <= set(kinds)
