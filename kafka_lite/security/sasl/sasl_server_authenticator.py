@@ -31,12 +31,14 @@ from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.time import Time
 from kafka_lite.network.authenticator import AuthenticationFailedError
 from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.protocol.error_responses import error_response
 from kafka_lite.protocol.framing import decode_request, decode_request_header, encode_response
 from kafka_lite.protocol.messages.api_17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kafka_lite.protocol.messages.api_36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka_lite.protocol.messages.headers import RequestHeader
-from kafka_lite.protocol.schema import Response
+from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
 from kafka_lite.security.sasl.sasl_mechanism import SaslError, SaslServer
 
@@ -230,8 +232,7 @@ class SaslServerAuthenticator:
     def _authenticate(self, frame: memoryview) -> bytes:
         header, request = decode_request(frame)
         if not isinstance(request, SaslAuthenticateRequest):
-            name = ApiKey(header.api_key).name
-            raise AuthenticationFailedError(f"Unexpected Kafka request of type {name} during SASL authentication.")
+            raise _unexpected(header, request)
         self.client_supports_reauthentication |= header.api_version > 0
         try:
             token, lifetime_ms = self._evaluate(request.auth_bytes)
@@ -283,6 +284,14 @@ class SaslServerAuthenticator:
         if self.state not in VALID_PREVIOUS_STATES[target]:
             raise RuntimeError(f"an authentication cannot go from {self.state.name} to {target.name}")
         self.state = target
+
+
+def _unexpected(header: RequestHeader, request: Request) -> AuthenticationFailedError:
+    """A request that is no token gets the response that it has for errors, and then the connection ends."""
+    error, message = Errors.ILLEGAL_SASL_STATE, f"Unexpected Kafka request of type {request.API_KEY.name}"
+    response = error_response(request, header.api_version, error, None, error.message).response
+    answer = _encoded(header, response or API_SPECS[request.API_KEY].response())
+    return AuthenticationFailedError(f"{message} during SASL authentication.", answer)
 
 
 def _refusal(header: RequestHeader, message: str) -> bytes:

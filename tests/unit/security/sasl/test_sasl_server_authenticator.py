@@ -12,7 +12,7 @@ from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.time import MockTime
 from kafka_lite.network.authenticator import AuthenticationFailedError
 from kafka_lite.protocol.framing import decode_response, encode_request
-from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic
 from kafka_lite.protocol.messages.api_17_sasl_handshake import SaslHandshakeRequest
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 from kafka_lite.protocol.messages.api_36_sasl_authenticate import SaslAuthenticateRequest
@@ -208,12 +208,23 @@ def test_a_wrong_bare_token_is_not_answered() -> None:
 
 
 def test_no_other_request_is_read_before_the_end() -> None:
-    metadata = MetadataRequest(topics=[])
+    metadata = MetadataRequest(topics=[MetadataRequestTopic(name="t")])
     before, between = Connection(), Connection()
     between.handshake()
 
-    assert refused(before, metadata, 9)[0] == "Unexpected Kafka request of type METADATA during SASL handshake."
-    assert refused(between, metadata, 9)[0] == "Unexpected Kafka request of type METADATA during SASL authentication."
+    why, answer = refused(before, metadata, 9)
+    assert (why, answer) == ("Unexpected Kafka request of type METADATA during SASL handshake.", None)
+    why, answer = refused(between, metadata, 9)
+    assert why == "Unexpected Kafka request of type METADATA during SASL authentication."
+    assert [(topic.name, topic.error_code) for topic in answer.topics] == [("t", Errors.ILLEGAL_SASL_STATE.code)]
+    assert answer.brokers == []
+
+
+def test_a_request_of_nothing_in_place_of_a_token_is_answered_too() -> None:
+    connection = Connection()
+    connection.handshake()
+    _, answer = refused(connection, MetadataRequest(topics=None), 9)
+    assert (answer.topics, answer.brokers) == ([], [])
 
 
 def test_a_token_before_the_handshake_is_refused() -> None:
