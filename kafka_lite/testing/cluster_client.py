@@ -35,6 +35,7 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
     CreateTopicsResponse,
 )
 from kafka_lite.protocol.messages.api_20_delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from kafka_lite.protocol.messages.api_30_create_acls import CreateAclsRequest, CreateAclsResponse
 from kafka_lite.protocol.messages.api_33_alter_configs import (
     AlterableConfig,
     AlterConfigsRequest,
@@ -57,6 +58,9 @@ from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import Header
 from kafka_lite.record.records import batches
+from kafka_lite.security.authorizer.acl_binding import AccessControlEntry, AclBinding, AclOperation, AclPermissionType
+from kafka_lite.security.authorizer.acl_messages import creation_of
+from kafka_lite.security.authorizer.resource_pattern import ResourcePattern, ResourceType
 
 EARLIEST, LATEST = -2, -1
 FETCH_BYTES = 16 * 1024 * 1024
@@ -71,6 +75,7 @@ _VERSIONS: dict[type[Request], int] = {
     MetadataRequest: 5,
     CreateTopicsRequest: 4,
     DeleteTopicsRequest: 3,
+    CreateAclsRequest: 1,
     AlterConfigsRequest: 0,
     CreatePartitionsRequest: 1,
     ElectLeadersRequest: 1,
@@ -231,6 +236,15 @@ class ClusterClient:
         (result,) = response.replica_election_results[0].partition_result
         if result.error_code != Errors.ELECTION_NOT_NEEDED.code:
             _check(result.error_code, result.error_message)
+
+    # ── rights ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def allow(self, principal: str, operation: str, resource_type: str, name: str) -> None:
+        """Store an access control list: this principal may do this with the resource of this name, from anywhere."""
+        entry = AccessControlEntry(principal, "*", AclOperation[operation], AclPermissionType.ALLOW)
+        creation = creation_of(AclBinding(ResourcePattern(ResourceType[resource_type], name), entry))
+        (result,) = self._ask(CreateAclsRequest(creations=[creation]), CreateAclsResponse).results
+        _check(result.error_code, result.error_message)
 
     # ── records ───────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -104,6 +104,7 @@ class Broker(Server):
 
     number: int = 0
     properties: Mapping[str, str] | None = None
+    """In ``listeners``, ``{ip}`` is the machine's address."""
 
     @property
     def bootstrap(self) -> str:
@@ -111,12 +112,13 @@ class Broker(Server):
         return f"{self.machine.ip}:{PORT}"
 
     def _started(self) -> Process:
+        given = dict(self.properties or {})
         own = {
             "broker.id": str(self.number),
             "log.dirs": str(self.machine.folder / "data"),
-            "listeners": f"PLAINTEXT://{self.machine.ip}:{PORT}",
+            "listeners": given.pop("listeners", f"PLAINTEXT://{{ip}}:{PORT}").format(ip=self.machine.ip),
         }
-        return self.machine.start(PROGRAMS + "broker", own | dict(self.properties or {}))
+        return self.machine.start(PROGRAMS + "broker", own | given)
 
 
 @dataclass

@@ -30,6 +30,7 @@ from kafka_lite.testing.simulation.invariants import Invariants
 from kafka_lite.testing.simulation.mirror.workload import MirrorWorkload
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.scheduler import Owner, State, Task
+from kafka_lite.testing.simulation.secured.workload import SECURED, SecuredWorkload
 from kafka_lite.testing.simulation.streams.drawing import Drawing
 from kafka_lite.testing.simulation.streams.drawn_workload import DrawnStreamsWorkload
 from kafka_lite.testing.simulation.streams.programs import TEXT
@@ -159,6 +160,23 @@ def three_old_brokers(world: World) -> Result:
 def five_brokers(world: World) -> Result:
     """Five brokers, each of which has replicas of some partitions only."""
     return _suffer_at_once(*_cluster(world, 5))
+
+
+def secured_three_brokers(world: World) -> Result:
+    """Three brokers with SASL and access control lists, under drawn faults that overlap.
+
+    Sessions end after seconds, so clients and brokers authenticate again all the time. Strangers never get anywhere.
+    """
+    random = world.random_for("faults")
+    drawn = draw_faults(random, CLUSTER, most=8, shortness=1.5)
+    _skew_clocks(world)
+    work = SecuredWorkload(world, {**_drawn_properties(random, drawn), **SECURED}, 3)
+    work.cluster.start()
+    _watch_invariants(work)
+    work.allow_alice()
+    _start_clients(work)
+    work.start_strangers("ours")
+    return _suffer_at_once(work, drawn)
 
 
 def growing_topics(world: World) -> Result:
@@ -362,6 +380,7 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "one-broker": one_broker,
     "three-brokers": three_brokers,
     "five-brokers": five_brokers,
+    "secured-three-brokers": secured_three_brokers,
     "growing-topics": growing_topics,
     "flipped-bits": flipped_bits,
     "scarcity": scarcity,

@@ -143,8 +143,8 @@ class Workload:
         """Tell the history what is in the log."""
         self._operate("read_everything", dict(self.topics), self.history)
 
-    def _operate(self, program: str, *args: Any) -> None:
-        self._await_success(self._start(program, *args))
+    def _operate(self, program: str, *args: Any, module: str = OPERATOR_PROGRAMS) -> None:
+        self._await_success(self._start(program, *args, module=module))
 
     def _start(
         self, program: str, *args: Any, module: str = OPERATOR_PROGRAMS, machine: Machine | None = None
