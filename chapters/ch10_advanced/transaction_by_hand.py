@@ -16,21 +16,23 @@
 # *Book 10.3; its page is [Transactions](transactions.md).*
 #
 # There is no producer here: we send its requests ourselves, one after the other, to two brokers, and look into the
-# logs after each. Before you run a cell that ends in a question, answer it.
+# logs after each. Before most steps there is a question: write your answer in the place of `None` and run the cell. It
+# says whether you are right, and why.
 
 # %% [markdown] lang="zh"
 # # 笔记本：手工做一个事务
 #
 # 本书 10.3；相应的正文是[事务处理](transactions.md)。
 #
-# 这里没有生产者：它的请求由我们自己一个一个地发给两个 broker，每发一个就看看日志。单元格如果以问题结尾，请先回答，
-# 再运行。
+# 这里没有生产者：它的请求由我们自己一个一个地发给两个 broker，每发一个就看看日志。多数步骤之前有一个问题：把答案写在
+# `None` 的位置，运行单元格，它会告诉你对不对，以及为什么。
 
 # %%
 import logging
 import time
 
 from chapters.ch06_storage.figures.segment_drawings import draw_bytes
+from chapters.ch10_advanced.figures import transaction_predictions as predictions
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.transaction.transaction_log import read_value
 from kafka_lite.log.producers.aborted_txn import ENTRY_SIZE, AbortedTxn
@@ -98,12 +100,16 @@ print(error)
 # %% [markdown]
 # ## The producer's id
 #
-# **Which epoch does a new id get? And if the same id asks again?**
+# A new id gets epoch 0. **Which one does it get if it asks again?**
 
 # %% [markdown] lang="zh"
 # ## 生产者的 id
 #
-# **新的事务 id 得到哪个纪元？同一个 id 再问一次呢？**
+# 新的事务 id 得到纪元 0。**再问一次，得到的是几？**
+
+# %%
+answer = None
+predictions.EPOCH.check(answer)
 
 
 # %%
@@ -169,12 +175,17 @@ add(producer, 0, 1), produce(0, b"-100", producer), produce(1, b"+100", producer
 # ## What readers see now
 #
 # A fetch says three things: the high watermark, the last stable offset (LSO), and the records up to one of the two.
-# **Where is each, for both kinds of readers?**
+# The high watermark of partition 0 is 1 now. **Where is its LSO?** And what is each kind of reader sent?
 
 # %% [markdown] lang="zh"
 # ## 读者此刻看到什么
 #
-# 一次拉取给出三样东西：高水位、最后稳定偏移量（LSO），以及到这两者之一为止的记录。**对两种读者，它们各在哪里？**
+# 一次拉取给出三样东西：高水位、最后稳定偏移量（LSO），以及到这两者之一为止的记录。分区 0 的高水位现在是 1。
+# **LSO 是几？**
+
+# %%
+answer = None
+predictions.STABLE.check(answer)
 
 
 # %%
@@ -232,12 +243,17 @@ show(0)
 
 # %% [markdown]
 # One record, but two offsets: the marker takes offset 1. It is a record in a *control batch*, which no consumer
-# returns. Here are the last bytes of the log, from the record's key on: key and value of the marker. **Which bytes
-# say that it commits?**
+# returns. Below are the last bytes of the log, from the record's key on: key and value of the marker. The key has a
+# version and a type, two bytes each. Commit and abort are 1 and 0, or 0 and 1. **Which type is a commit?**
 
 # %% [markdown] lang="zh"
 # 一条记录，却有两个偏移量：偏移量 1 是标记。它是**控制批次**里的一条记录，没有消费者会返回它。
-# 下面是日志最后的字节，从这条记录的键开始：标记的键和值。**哪几个字节说的是“提交”？**
+# 下面是日志最后的字节，从这条记录的键开始：标记的键和值。键由版本和类型组成，各两个字节。提交和中止，编号是 1 和 0，
+# 或者 0 和 1。**提交是几？**
+
+# %%
+answer = None
+predictions.TYPE.check(answer)
 
 # %%
 log = bytes(fetch(0, 0).records)
@@ -259,15 +275,18 @@ draw_bytes(
 #
 # ## The coordinator's log
 #
-# Everything that happened is in `__transaction_state`. **How many records are there so far, and which is the
-# decision?**
+# Everything that happened is in `__transaction_state`. Which record is the decision, and **how many are there so far?**
 
 # %% [markdown] lang="zh"
 # 长度是 zig-zag 变长整数：`08` 是 4，`0c` 是 6。类型是 1，即提交；0 是中止。
 #
 # ## 协调者的日志
 #
-# 发生过的一切都在 `__transaction_state` 里。**到现在有几条记录？哪一条是决定？**
+# 发生过的一切都在 `__transaction_state` 里。哪一条是决定？**到现在一共有几条记录？**
+
+# %%
+answer = None
+predictions.RECORDS.check(answer)
 
 
 # %%
@@ -311,7 +330,8 @@ print("index:", index.stat().st_size == ENTRY_SIZE, entry.first_offset, entry.la
 #
 # ## Behind an open transaction
 #
-# A transaction begins, and then somebody else writes `x`, in no transaction. **Who can read x?**
+# A transaction begins, and then somebody else writes `x`, in no transaction. **Who can read x: `"both"` kinds of
+# readers, only `"read_uncommitted"`, or `"nobody"`?**
 
 # %% [markdown] lang="zh"
 # 读者也得到 -7，然后丢掉它：列表说，这个生产者从 2 开始的事务已经中止。（`show` 打印的是 broker **发来**的，
@@ -319,7 +339,12 @@ print("index:", index.stat().st_size == ENTRY_SIZE, entry.first_offset, entry.la
 #
 # ## 在未结束的事务后面
 #
-# 一个事务开始了，然后别人写入 `x`，不属于任何事务。**谁能读到 x？**
+# 一个事务开始了，然后别人写入 `x`，不属于任何事务。**谁能读到 x：两种读者都能（`"both"`），只有 `"read_uncommitted"`，
+# 还是谁也不能（`"nobody"`）？**
+
+# %%
+answer = None
+predictions.BEHIND.check(answer)
 
 # %%
 print(add(producer, 0), produce(0, b"-1", producer, 2), produce(0, b"x"))
@@ -330,15 +355,19 @@ show(0)
 #
 # ## A zombie
 #
-# Our producer stops here, in the middle of its transaction. Another program starts with the same id. **What happens
-# to the open transaction, and which epoch does the new program get?**
+# Our producer stops here, in the middle of its transaction. Another program starts with the same id. What happens
+# to the open transaction, and **which epoch does the new program get?**
 
 # %% [markdown] lang="zh"
 # LSO 停在 4，即未结束的事务的第一个偏移量，所以 x 也要等：偏移量是按顺序读的。
 #
 # ## 僵尸
 #
-# 我们的生产者停在这里，事务做到一半。另一个程序用同样的 id 启动。**未结束的事务会怎样？新的程序得到哪个纪元？**
+# 我们的生产者停在这里，事务做到一半。另一个程序用同样的 id 启动。未结束的事务会怎样？**新的程序得到哪个纪元？**
+
+# %%
+answer = None
+predictions.HEIR.check(answer)
 
 # %%
 zombie, producer = producer, init()
@@ -351,12 +380,18 @@ show(0)
 # The epoch went up twice: once for the abort, whose marker carries it into the partition, and once for the heir. x
 # can be read now.
 #
-# Then the zombie wakes up, and knows nothing. **What does each of its requests get?**
+# Then the zombie wakes up, and knows nothing. What does each of its requests get, and **which error has its
+# Produce: `"NONE"`, `"PRODUCER_FENCED"` or `"INVALID_PRODUCER_EPOCH"`?**
 
 # %% [markdown] lang="zh"
 # 纪元提高了两次：一次为了中止，它的标记把新的纪元带到分区里；另一次为了继任者。x 现在可以读了。
 #
-# 然后僵尸醒来，什么都不知道。**它的每个请求得到什么？**
+# 然后僵尸醒来，什么都不知道。它的每个请求得到什么？**Produce 的错误是 `"NONE"`、`"PRODUCER_FENCED"`，还是
+# `"INVALID_PRODUCER_EPOCH"`？**
+
+# %%
+answer = None
+predictions.ZOMBIE.check(answer)
 
 # %%
 print("Produce:            ", produce(0, b"too late", zombie, 3))
@@ -370,13 +405,18 @@ show(0)
 # The partition refuses the zombie's record by the epoch of the marker, the coordinator its requests by that of the
 # heir. The program with the zombie can only start again.
 #
-# Here is all of partition 0, batch by batch. **Which of these records does a consumer with `read_committed`
-# return?**
+# Here is all of partition 0, batch by batch: -100, a marker, -7, a marker, -1, x, a marker, -50, a marker. **How many
+# of these records does a consumer with `read_committed` return?**
 
 # %% [markdown] lang="zh"
 # 分区凭标记的纪元拒绝僵尸的记录，协调者凭继任者的纪元拒绝它的请求。带着僵尸的程序没有别的办法，只能重新启动。
 #
-# 下面是分区 0 的全部内容，一个批次一行。**用 `read_committed` 的消费者会返回其中的哪些记录？**
+# 下面是分区 0 的全部内容，一个批次一行：-100、标记、-7、标记、-1、x、标记、-50、标记。**用 `read_committed` 的消费者
+# 会返回其中的几条记录？**
+
+# %%
+answer = None
+predictions.RETURNED.check(answer)
 
 # %%
 for batch in batches(bytes(fetch(0, 0).records)):
@@ -385,12 +425,18 @@ for batch in batches(bytes(fetch(0, 0).records)):
     print(f"{batch.base_offset}  epoch {batch.producer_epoch:2}  transactional {batch.is_transactional!s:5}  {what}")
 
 # %% [markdown]
-# -100, x and -50. To write what you have seen, there are labs: [the states of a
+# -100, x and -50. Now change something that matters: end the first transaction with `committed=False`, or produce `x`
+# before the transaction in front of it begins, and say first what each `show` will print.
+#
+# To write what you have seen, there are labs: [the states of a
 # transaction](../../labs/ch10-coordinator-states.md), [a fenced zombie](../../labs/ch10-fenced-zombie.md) and [read
 # committed](../../labs/ch10-read-committed.md).
 
 # %% [markdown] lang="zh"
-# -100、x 和 -50。看到的这些可以在实验里自己写：[事务的状态](../../labs/ch10-coordinator-states.md)、
+# -100、x 和 -50。现在改一处要紧的地方：让第一个事务以 `committed=False` 结束，或者在前面那个事务开始之前写 `x`，
+# 先说出每次 `show` 会打印什么。
+#
+# 看到的这些可以在实验里自己写：[事务的状态](../../labs/ch10-coordinator-states.md)、
 # [被隔离的僵尸](../../labs/ch10-fenced-zombie.md)和[读已提交](../../labs/ch10-read-committed.md)。
 
 # %%

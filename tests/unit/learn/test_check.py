@@ -5,7 +5,9 @@ import pytest
 from chapters.ch01_introduction.figures import predictions
 from chapters.ch08_pipelines.figures import helix_predictions
 from chapters.ch08_pipelines.figures import predictions as predictions_of_connect
-from chapters.ch10_advanced.figures import quota_predictions
+from chapters.ch09_streams.figures import word_count_predictions
+from chapters.ch10_advanced.figures import quota_predictions, transaction_predictions
+from chapters.topics_as_tables.figures import killed_predictions
 from kafka_learn.both_languages import CHINESE
 from kafka_learn.check import Prediction, Words
 
@@ -33,9 +35,18 @@ def test_a_cell_has_the_verdict_in_both_languages() -> None:
     assert output == {"text/markdown": "**Not 3.** That counts one twice.", CHINESE: "**不是 3。** 多数了一个。"}
 
 
+MODULES = (
+    predictions,
+    predictions_of_connect,
+    helix_predictions,
+    word_count_predictions,
+    quota_predictions,
+    transaction_predictions,
+    killed_predictions,
+)
 ALL = {
-    name: value
-    for module in (predictions, predictions_of_connect, helix_predictions, quota_predictions)
+    f"{module.__name__.removeprefix('chapters.')}:{name}": value
+    for module in MODULES
     for name, value in vars(module).items()
     if isinstance(value, Prediction)
 }

@@ -1,0 +1,66 @@
+"""Questions of notebooks have a cell that tells right from wrong; those that have none yet are counted.
+
+The table may only shrink: a new question needs a ``Prediction`` (``kafka_learn.check``), whose cell follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafka_learn import notebooks
+from kafka_learn.project import PROJECT_ROOT
+
+CHECK = ".check(answer)"
+WITHOUT_A_CHECK = {
+    "ch01_introduction/getting_started": 2,
+    "ch01_introduction/persistence": 3,
+    "ch02_producer/client_connections": 11,
+    "ch02_producer/old_producer": 6,
+    "ch02_producer/producer_at_work": 10,
+    "ch02_producer/way_of_a_request": 7,
+    "ch03_old_consumer/old_consumers": 9,
+    "ch04_new_consumer/consumer_at_work": 13,
+    "ch05_coordinator/joining_a_group": 6,
+    "ch05_coordinator/sessions_and_states": 5,
+    "ch06_storage/append_and_read": 3,
+    "ch06_storage/log_segments": 6,
+    "ch06_storage/recovery_and_compaction": 7,
+    "ch06_storage/replication": 6,
+    "ch06_storage/timing_wheels": 5,
+    "ch07_controller/controller_at_work": 8,
+    "ch08_pipelines/connect_by_hand": 3,
+    "ch09_streams/count_again": 7,
+    "ch09_streams/streams_and_tables": 9,
+    "ch10_advanced/timestamps": 5,
+    "topics_as_tables/topics_as_data_frames": 6,
+}
+"""So many questions of a notebook have no check yet."""
+
+
+def unchecked(script: Path) -> Iterator[str]:
+    """The questions of a notebook whose next cell of code does not check an answer."""
+    cells = notebooks.read(script).cells
+    for number, cell in enumerate(cells):
+        if cell.cell_type != "markdown" or notebooks.is_chinese(cell) or not notebooks.asks(cell.source):
+            continue
+        code = next((each.source for each in cells[number + 1 :] if each.cell_type == "code"), "")
+        if CHECK not in code:
+            yield str(cell.source).rstrip().rpartition("\n")[2]
+
+
+def test_every_other_question_of_a_notebook_is_checked() -> None:
+    found = {
+        script.relative_to(PROJECT_ROOT / "chapters").with_suffix("").as_posix(): len(list(unchecked(script)))
+        for script in notebooks.discover()
+    }
+    assert {name: count for name, count in found.items() if count} == WITHOUT_A_CHECK
+
+
+def test_a_question_without_a_check_is_found(tmp_path: Path) -> None:
+    script = tmp_path / "small.py"
+    script.write_text(
+        "# %% [markdown]\n# **How many?**\n\n# %%\nanswer = None\nMANY.check(answer)\n\n"
+        "# %% [markdown]\n# And **why?**\n\n# %%\nprint(1)\n\n# %% [markdown]\n# Because.\n\n# %%\nprint(2)\n"
+    )
+    assert list(unchecked(script)) == ["And **why?**"]
