@@ -16,7 +16,8 @@
 # *Book 9.3; its page is [The same count in five systems](five-systems.md).*
 #
 # Five lines are counted twice: by MapReduce, whose shuffle is sorted files, and by Streams, whose shuffle is a topic.
-# Then one more line comes, and then something breaks. Before you run a cell that ends in a question, answer it.
+# Then one more line comes, and then something breaks. Before each step there is a
+# question: write your answer in the place of `None` and run the cell. It says whether you are right, and why.
 
 # %% [markdown] lang="zh"
 # # 笔记本：同一个计数，用文件，用日志
@@ -24,7 +25,7 @@
 # 本书 9.3；相应的正文是[五个系统里的同一个计数](five-systems.md)。
 #
 # 五行文字数两遍：用 MapReduce，它的 shuffle 是排好序的文件；再用 Streams，它的 shuffle 是一个主题。然后再来一行，
-# 然后出一次故障。单元格如果以问题结尾，请先回答，再运行。
+# 然后出一次故障。每一步之前有一个问题：把答案写在 `None` 的位置，运行单元格，它会告诉你对不对，以及为什么。
 
 # %%
 import tempfile
@@ -33,6 +34,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from chapters.ch09_streams.figures import count_again_predictions as predictions
 from chapters.ch09_streams.five_systems.lines import SMALL, counted
 from chapters.ch09_streams.five_systems.map_reduce import WORD_COUNT, partition_of, read_pairs, run
 from examples.word_count.topology import five_lines
@@ -59,6 +61,10 @@ for line in SMALL:
 # 两个 mapper 分到三行和两行，两个 reducer 计数。mapper 写文件之前，先把自己手里的加起来。
 # **单词一共 43 个：shuffle 搬动多少对？**
 
+# %%
+answer = None
+predictions.MOVED.check(answer)
+
 
 # %%
 def map_reduce(name, lines, job=WORD_COUNT):
@@ -83,6 +89,10 @@ print(sum(by_files.values()), "words,", moved, "pairs moved, right:", by_files =
 # ## 用日志
 #
 # 驱动程序逐条记录地运行拓扑。重分区主题的每条记录都写进日志，再读出来。**有多少条？**
+
+# %%
+answer = None
+predictions.RECORDS.check(answer)
 
 
 # %%
@@ -114,14 +124,18 @@ print("to:", *[count for word, count in counts if word == "to"])
 # The combiner saves a few of 43; of a million words it would save nearly all. A stream has no end at which it could
 # add up. It can wait a while: that is what the cache of a store does.
 #
-# What both have in common is the place where a word comes together. **Which words are in `part-0`, and which would be
-# in partition 0 of the topic?**
+# What both have in common is the place where a word comes together. **Are the words in `part-0` those that are in
+# partition 0 of the topic, `"yes"` or `"no"`?**
 
 # %% [markdown] lang="zh"
 # 43 个单词，combiner 只省下几对；如果是一百万个，它几乎能全部省下。流没有可以加总的终点。
 # 它可以等一会儿：存储的缓存做的就是这件事。
 #
-# 两者的共同点，是一个单词汇合的地方。**哪些单词在 `part-0` 里，哪些会在主题的分区 0 里？**
+# 两者的共同点，是一个单词汇合的地方。**`part-0` 里的单词，就是主题的分区 0 里的那些吗（`"yes"` 或 `"no"`）？**
+
+# %%
+answer = None
+predictions.PLACE.check(answer)
 
 # %%
 in_file = {word for word, _ in read_pairs(root / "five" / "out" / "part-0")}
@@ -131,14 +145,18 @@ print(*sorted(in_file)[:8], "…", in_file == in_partition)
 # %% [markdown]
 # ## One more line
 #
-# MapReduce has no state but its files, so a new line means a new job. **After each of the five lines somebody wants
-# the counts. How many words does each of them process in all?**
+# MapReduce has no state but its files, so a new line means a new job. The lines have 10, 8, 7, 9 and 9 words, and after
+# each of them somebody wants the counts. **How many words does MapReduce process in all, and how many the log?**
 
 # %% [markdown] lang="zh"
 # ## 再来一行
 #
 # MapReduce 除了文件没有状态，所以新的一行就是一个新的作业。
-# **五行里每来一行，都有人要看计数。两者一共各处理多少个单词？**
+# 五行各有 10、8、7、9、9 个单词，每来一行，都有人要看计数。**MapReduce 一共处理多少个单词，用日志又是多少？**
+
+# %%
+answer = None
+predictions.PROCESSED.check(answer)
 
 # %%
 again = sum(sum(map_reduce(f"first-{number}", SMALL[:number])[0].values()) for number in range(1, 6))
@@ -163,14 +181,18 @@ processed()
 #
 # ## A mapper dies
 #
-# It has written half its spills. The job runs it again. **Which files of the first attempt does a reducer see?**
+# It has written half its spills. The job runs it again. **How many files of the first attempt does a reducer see?**
 
 # %% [markdown] lang="zh"
 # 有 *n* 行时是 *n²/2* 比 *n*。日志的代价是状态：要有人保存它，出事后还要有人恢复它。
 #
 # ## 一个 mapper 崩溃
 #
-# 它的 spill 写了一半，作业让它再运行一遍。**reducer 会看到第一次尝试的哪些文件？**
+# 它的 spill 写了一半，作业让它再运行一遍。**reducer 会看到第一次尝试的几个文件？**
+
+# %%
+answer = None
+predictions.SPILLS.check(answer)
 
 # %%
 failures = ["the power fails"]
@@ -197,7 +219,8 @@ print("right:", after_death == counted(SMALL), "- left of the spills:", len(list
 # - **In a changelog, with the position committed afterwards** (Streams, at least once): those of line two are there.
 # - **In a changelog, in one transaction with the position** (exactly once): those of line two are aborted.
 #
-# "to" comes 2, 1, 0, 1 and 2 times in the five lines. **How many does each of the three count?**
+# "to" comes 2, 1, 0, 1 and 2 times in the five lines. How many does each of the three count: **how many the second
+# one?**
 
 # %% [markdown] lang="zh"
 # 一个都没有：第一次尝试的目录被删掉，结果在完整之后才得到名字。
@@ -211,7 +234,11 @@ print("right:", after_death == counted(SMALL), "- left of the spills:", len(list
 # - **在变更日志里，位置之后才提交**（Streams，至少一次）：第二行的计数还在。
 # - **在变更日志里，和位置在同一个事务中**（恰好一次）：第二行的计数被中止。
 #
-# 五行里 “to” 分别有 2、1、0、1、2 个。**这三种各数出多少？**
+# 五行里 “to” 分别有 2、1、0、1、2 个。这三种各数出多少？**第二种呢？**
+
+# %%
+answer = None
+predictions.CHANGELOG.check(answer)
 
 
 # %%
@@ -249,12 +276,17 @@ after_the_crash()
 # The first is too small: the position outlived the state. The second is too large: the state outlived the position. The
 # third is right, since both are one thing. That is invariant 4 of the page.
 #
-# **The changelog has one record for each change. How many are left of it after compaction, and is it enough?**
+# The changelog has one record for each change, 43. Is what compaction leaves enough, and **how many
+# records is that?**
 
 # %% [markdown] lang="zh"
 # 第一个太小：位置比状态活得久。第二个太大：状态比位置活得久。第三个是对的，因为两者是一回事。这就是正文的不变式 4。
 #
-# **变更日志里每次改动有一条记录。压缩之后还剩多少条？够用吗？**
+# 变更日志里每次改动有一条记录，一共 43 条。压缩之后剩下的够用吗？**还剩多少条？**
+
+# %%
+answer = None
+predictions.COMPACTED.check(answer)
 
 # %%
 changelog = taken(driver, "app-Counts-changelog", LongDeserializer())

@@ -5,7 +5,7 @@ import pytest
 from chapters.ch01_introduction.figures import predictions
 from chapters.ch08_pipelines.figures import helix_predictions
 from chapters.ch08_pipelines.figures import predictions as predictions_of_connect
-from chapters.ch09_streams.figures import word_count_predictions
+from chapters.ch09_streams.figures import count_again_predictions, word_count_predictions
 from chapters.ch10_advanced.figures import quota_predictions, transaction_predictions
 from chapters.topics_as_tables.figures import killed_predictions
 from kafka_learn.both_languages import CHINESE
@@ -40,6 +40,7 @@ MODULES = (
     predictions_of_connect,
     helix_predictions,
     word_count_predictions,
+    count_again_predictions,
     quota_predictions,
     transaction_predictions,
     killed_predictions,
