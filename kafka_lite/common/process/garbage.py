@@ -22,6 +22,8 @@ MIN_YOUNG: Final = 1000
 """Fewer new objects than this are not worth a collection."""
 MAX_SKIPPED: Final = 10
 """So many times in a row does a collection wait for the end of large work, ten seconds."""
+MAX_YOUNG: Final = 2_000_000
+"""More than so many new objects, several large requests of them, cannot all be in use."""
 MIN_GROWN: Final = 50_000
 """By so many objects, and by a quarter, must the process have grown for a full collection."""
 KEPT_BYTES: Final = 32 << 20
@@ -104,22 +106,22 @@ class GarbageCollector(ShutdownableThread):
     def collect(self) -> int | None:
         """Collect if there are many new objects. Returns the generation, 2 for all; None if nothing was collected."""
         self._periods += 1
-        if _blocks and self._skipped < MAX_SKIPPED:
+        young = gc.get_count()[0]
+        if _blocks and self._skipped < MAX_SKIPPED and young < MAX_YOUNG:
             self._skipped += 1
             return None
         self._skipped = 0
         if self._periods % PERIODS_BETWEEN_RETURNS == 0:
             self._return_memory()
-        young = gc.get_count()[0]
         if young < MIN_YOUNG:
             return None
-        self._grown += young
-        generation = 2 if self._grown > max(MIN_GROWN, self._live // 4) else 0
-        found = gc.collect(generation)
-        if generation:
-            self._grown, self._live = 0, len(gc.get_objects())
-            logger.debug("Collected %d of %d objects", found, found + self._live)
-        return generation
+        self._grown += young - gc.collect(0)
+        if self._grown <= max(MIN_GROWN, self._live // 4):
+            return 0
+        found = gc.collect()
+        self._grown, self._live = 0, len(gc.get_objects())
+        logger.debug("Collected %d of %d objects", found, found + self._live)
+        return 2
 
     def _return_memory(self) -> None:
         if resident_bytes() > self._resident_bytes + KEPT_BYTES:

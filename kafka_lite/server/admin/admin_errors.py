@@ -21,6 +21,7 @@ STOPPING = "this broker is shutting down"
 def api_error(error: Exception, doing: str, log: Log = logger) -> ApiError:
     """The error for the client. An error that the client did not cause is logged with a traceback.
 
+    It has none itself: it becomes one of many results, to which a frame of the traceback refers.
     ``log``: that of the whole request if it has many items. A message that repeats thousands of names is cut: it could
     not be encoded.
     """
@@ -28,6 +29,7 @@ def api_error(error: Exception, doing: str, log: Log = logger) -> ApiError:
         if len(str(error)) > MAX_MESSAGE_CHARACTERS:
             error = error.error.exception(f"{str(error)[:MAX_MESSAGE_CHARACTERS]}…")
         log.log(logging.INFO, "Error %s: %s", doing, error)
+        error.__traceback__ = None
         return error
     if isinstance(error, ZkConnectionError):  # of a client that is closed: else it would still be waiting
         log.log(logging.INFO, "Error %s: %s", doing, error)

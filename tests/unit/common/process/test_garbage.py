@@ -12,6 +12,7 @@ from kafka_lite.common.process import garbage
 from kafka_lite.common.process.garbage import (
     KEPT_BYTES,
     MAX_SKIPPED,
+    MAX_YOUNG,
     MIN_GROWN,
     MIN_YOUNG,
     PERIODS_BETWEEN_RETURNS,
@@ -69,7 +70,7 @@ class Collections:
     """Stands for the module gc: ``young`` new objects, of ``live``; notes what is collected."""
 
     def __init__(self) -> None:
-        self.young, self.live = 0, 100
+        self.young, self.live, self.garbage = 0, 100, 0
         self.collected: list[int] = []
 
     def get_count(self) -> tuple[int, int, int]:
@@ -78,9 +79,9 @@ class Collections:
     def get_objects(self) -> range:
         return range(self.live)
 
-    def collect(self, generation: int) -> int:
+    def collect(self, generation: int = 2) -> int:
         self.collected.append(generation)
-        return 0
+        return self.garbage
 
 
 @pytest.fixture
@@ -105,6 +106,19 @@ def test_all_objects_are_visited_when_there_are_many_more(collections: Collectio
     collections.young, collections.live = MIN_GROWN // 2, MIN_GROWN * 8
     assert [collector.collect() for _ in range(4)] == [0, 0, 2, 0]
     assert [collector.collect() for _ in range(4)] == [0, 0, 0, 2], "a quarter more than there were"
+
+
+def test_objects_that_were_garbage_do_not_count(collections: Collections) -> None:
+    collector = GarbageCollector()
+    collections.young = collections.garbage = 10 * MIN_GROWN
+    assert [collector.collect() for _ in range(3)] == [0, 0, 0]
+
+
+def test_very_many_new_objects_are_collected_beside_large_work(collections: Collections) -> None:
+    collections.young = MAX_YOUNG
+    with without_collections():
+        assert GarbageCollector().collect() == 2
+    assert collections.collected == [0, 2]
 
 
 def test_a_collection_waits_for_large_work_but_not_for_ever(collections: Collections) -> None:

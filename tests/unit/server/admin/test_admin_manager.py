@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from kafka_lite.common.bounded_log import MAX_LINES
-from kafka_lite.common.errors import Errors
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.time import MockTime
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataPartitionState, UpdateMetadataRequest
@@ -20,6 +20,7 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableTopicConfig,
 )
 from kafka_lite.protocol.messages.api_37_create_partitions import CreatePartitionsAssignment, CreatePartitionsTopic
+from kafka_lite.server.admin.admin_errors import api_error
 from kafka_lite.server.admin.admin_manager import MAX_NEW_PARTITIONS, AdminManager
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.kafka_config import KafkaConfig
@@ -174,3 +175,12 @@ def test_many_topics_to_enlarge_are_looked_up_in_one_listing(admin: Admin) -> No
         Errors.INVALID_REPLICA_ASSIGNMENT  # one assignment for two new partitions: it was looked at
     ]
     assert admin.zk.calls == {"get_all_topics": 1, "get_topic_assignment": 1}
+
+
+def test_an_error_that_becomes_a_result_does_not_keep_the_frames_of_its_request() -> None:
+    results: dict[str, ApiError] = {}
+    try:
+        raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception("t")
+    except ApiError as error:
+        results["t"] = api_error(error, "deleting")
+    assert results["t"].__traceback__ is None
