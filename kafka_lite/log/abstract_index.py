@@ -8,6 +8,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+import sys
 import threading
 from abc import ABC, abstractmethod
 from enum import IntEnum
@@ -279,7 +280,9 @@ class AbstractIndex(ABC, Generic[Entry]):
         if size == 0:
             return mmap.mmap(-1, 1)
         with open(self.file, "r+b") as file:
-            return mmap.mmap(file.fileno(), size)
+            if sys.version_info >= (3, 13):
+                return mmap.mmap(file.fileno(), size, trackfd=False)
+            return mmap.mmap(file.fileno(), size)  # which keeps a descriptor of its own, only to resize the mapping
 
     def _whole_entries(self, size: int) -> int:
         return size - size % self.entry_size

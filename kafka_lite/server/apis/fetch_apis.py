@@ -93,7 +93,8 @@ class FetchApis:
         may_be_throttled = self._quotas.is_enabled and replica_id < 0 and client_waits(request)
         if may_be_throttled:
             max_bytes = min(max_bytes, self._request_helper.max_fetch_bytes(request))
-        params = _fetch_params(request, body, replica_id, max_bytes)
+        is_hopeless = bool(topics.failed) and not topics.readable
+        params = _fetch_params(request, body, replica_id, max_bytes, 0 if is_hopeless else body.max_wait_ms)
 
         def send(read: ReadResults) -> None:
             results = topics.as_asked(read)
@@ -115,8 +116,6 @@ class FetchApis:
                     return
             respond(self._fetch_response(version, context, topics, results, params.from_follower))
 
-        if topics.failed and not topics.readable:
-            params.max_wait_ms = 0  # there is nothing to wait for
         self._replicas.fetch_messages(params, topics.readable, send)
 
     def _topics(self, context: FetchContext, version: int) -> FetchedTopics:
@@ -244,10 +243,12 @@ def _has_newer(records: FileMessageSetSlice, newest_magic: int) -> bool:
     return begins_with_newer(records, newest_magic) or any(batch.magic > newest_magic for batch in records.headers())
 
 
-def _fetch_params(request: Request, body: fetch.FetchRequest, replica_id: int, max_bytes: int) -> FetchParams:
+def _fetch_params(
+    request: Request, body: fetch.FetchRequest, replica_id: int, max_bytes: int, max_wait_ms: int
+) -> FetchParams:
     params = FetchParams(
         replica_id,
-        body.max_wait_ms,
+        max_wait_ms,
         min(body.min_bytes, max_bytes),
         max_bytes,
         hard_max_bytes=request.header.api_version <= 2,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,18 @@ def test_file_is_preallocated_in_whole_entries(tmp_path: Path) -> None:
     index = OffsetIndex(tmp_path / "i", 0, 67)
     assert (tmp_path / "i").stat().st_size == 64
     assert (index.max_entries, index.entries) == (8, 0)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="only Linux lists a process's descriptors")
+def test_an_index_needs_no_descriptor_where_python_can_map_without(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    index = OffsetIndex(tmp_path / "i", 0, 64)
+    assert len(os.listdir("/proc/self/fd")) - before == (0 if sys.version_info >= (3, 13) else 1)
+    index.append(1, 2)
+    index.resize(128)
+    assert index.lookup(1) == (1, 2)
+    index.close()
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_append_to_a_full_index_is_rejected(index: OffsetIndex) -> None:
