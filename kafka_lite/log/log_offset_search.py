@@ -20,6 +20,7 @@ LATEST_TIMESTAMP = -1
 EARLIEST_TIMESTAMP = -2
 MAX_TIMESTAMP = -3
 EARLIEST_LOCAL_TIMESTAMP = -4
+LATEST_TIERED_TIMESTAMP = -5
 
 
 class SearchedLog(Protocol):
@@ -43,8 +44,9 @@ class SearchedLog(Protocol):
 def fetch_offset_by_timestamp(log: SearchedLog, target_timestamp: int) -> TimestampAndOffset | None:
     """Find the first message that is not older than ``target_timestamp`` (ms), or None if there is none.
 
-    Four negative timestamps have a special meaning: the log end (-1), the log start (-2, and -4, which differs only
-    with tiered storage), and the message with the largest timestamp (-3). Raises UNSUPPORTED_FOR_MESSAGE_FORMAT for a
+    Five negative timestamps have a special meaning: the log end (-1), the log start (-2, and -4, which differs only
+    with tiered storage), the message with the largest timestamp (-3), and the last one in tiered storage (-5): there
+    is none. Raises UNSUPPORTED_FOR_MESSAGE_FORMAT for a
     search by time in a log whose messages have no timestamps.
     """
     segments, log_start_offset = tuple(log.segments), log.log_start_offset
@@ -53,6 +55,8 @@ def fetch_offset_by_timestamp(log: SearchedLog, target_timestamp: int) -> Timest
         return TimestampAndOffset(NO_TIMESTAMP, log_start_offset, epoch)
     if target_timestamp == LATEST_TIMESTAMP:
         return TimestampAndOffset(NO_TIMESTAMP, log.log_end_offset, log.derived_state.latest_epoch)
+    if target_timestamp == LATEST_TIERED_TIMESTAMP:
+        return None
     if log.config.magic == MAGIC_V0:
         raise Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT.exception("messages of format v0 have no timestamps to search by")
     if target_timestamp == MAX_TIMESTAMP:

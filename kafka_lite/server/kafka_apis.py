@@ -49,10 +49,10 @@ OWN_CONNECTION = "own"
 SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     # An API that is not in this table is neither advertised nor served. A maximum below that of today's Kafka has its
     # reason beside it. The minimum is 0 everywhere, for clients of 0.8.
-    ApiKey.PRODUCE: ApiRange(0, 9),  # 10: leader hints (KIP-951)
-    ApiKey.FETCH: ApiRange(0, 15),  # 16: leader hints (KIP-951)
-    ApiKey.LIST_OFFSETS: ApiRange(0, 7),  # 8: tiered storage
-    ApiKey.METADATA: ApiRange(0, 12),  # 13: an error for the whole response
+    ApiKey.PRODUCE: ApiRange(0, 11),  # 12: transactions, second version
+    ApiKey.FETCH: ApiRange(0, 17),  # 18: high watermarks of followers, in KRaft only
+    ApiKey.LIST_OFFSETS: ApiRange(0, 10),
+    ApiKey.METADATA: ApiRange(0, 13),
     ApiKey.LEADER_AND_ISR: ApiRange(0, 5),  # 6: recovery after an unclean election, in KRaft only
     ApiKey.STOP_REPLICA: ApiRange(0, 3),  # 4: a controller of KRaft
     ApiKey.UPDATE_METADATA: ApiRange(0, 7),  # 8: a controller of KRaft
@@ -101,7 +101,7 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.ALTER_CLIENT_QUOTAS: ApiRange(0, 1),
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: ApiRange(0, 0),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: ApiRange(0, 0),
-    ApiKey.DESCRIBE_CLUSTER: ApiRange(0, 0),  # 1: controllers of KRaft
+    ApiKey.DESCRIBE_CLUSTER: ApiRange(0, 2),
     ApiKey.DESCRIBE_PRODUCERS: ApiRange(0, 0),
     ApiKey.DESCRIBE_TRANSACTIONS: ApiRange(0, 0),
     ApiKey.LIST_TRANSACTIONS: ApiRange(0, 1),

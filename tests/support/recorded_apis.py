@@ -23,6 +23,7 @@ from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.fetch_apis import FetchApis
+from kafka_lite.server.apis.leader_hints import UNKNOWN_LEADER
 from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.delayed_fetch import FetchParams
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
@@ -75,6 +76,7 @@ class Apis:
         self.channel = RequestChannel(1, 10)
         self.replicas = FakeReplicaManager()
         self.topic_names: dict[UUID, str] = {}
+        self.leader = UNKNOWN_LEADER
         self.admin = FakeAdminManager()
         replicas, nothing = cast(Any, self.replicas), cast(Any, _Anything())
         self.helper = RequestHandlerHelper(self.channel, self.replicas.quotas.clients, MockTime())
@@ -85,7 +87,13 @@ class Apis:
         fetch_manager = FetchManager(self.sessions, MockTime())
         handlers = ApiHandlers(
             produce=ProduceApis(replicas, self.channel.close_connection, nothing),
-            fetch=FetchApis(replicas, fetch_manager, self.helper, topic_name=self.topic_names.get),
+            fetch=FetchApis(
+                replicas,
+                fetch_manager,
+                self.helper,
+                topic_name=self.topic_names.get,
+                current_leader=lambda *_: self.leader,
+            ),
             log_offsets=nothing,
             metadata=nothing,
             admin=admin,

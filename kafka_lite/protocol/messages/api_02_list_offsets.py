@@ -26,7 +26,7 @@ class ListOffsetsTopic(Struct):
     partitions: list[ListOffsetsPartition] = array(ListOffsetsPartition)
 
 
-class ListOffsetsRequest(Request, api_key=ApiKey.LIST_OFFSETS, versions="0-9", flexible="6+"):
+class ListOffsetsRequest(Request, api_key=ApiKey.LIST_OFFSETS, versions="0-10", flexible="6+"):
     """The timestamp to look up in each partition.
 
     Version 0 uses the modification times of segments; from version 1 on, the time index is searched.
@@ -38,11 +38,13 @@ class ListOffsetsRequest(Request, api_key=ApiKey.LIST_OFFSETS, versions="0-9", f
         v7  timestamp -3: the record with the highest timestamp
         v8  timestamp -4: the start of the local log (tiered storage)
         v9  timestamp -5: the last offset in remote storage
+        v10 timeout_ms, for a search in remote storage
     """
 
     replica_id: int = int32()
     isolation_level: int = int8(versions="2+")  # with 1, the end is the last stable offset
     topics: list[ListOffsetsTopic] = array(ListOffsetsTopic)
+    timeout_ms: int = int32(versions="10+", ignorable=True)  # without remote storage there is nothing to wait for
 
 
 class ListOffsetsPartitionResponse(Struct):
@@ -63,7 +65,7 @@ class ListOffsetsTopicResponse(Struct):
     partitions: list[ListOffsetsPartitionResponse] = array(ListOffsetsPartitionResponse)
 
 
-class ListOffsetsResponse(Response, api_key=ApiKey.LIST_OFFSETS, versions="0-9", flexible="6+"):
+class ListOffsetsResponse(Response, api_key=ApiKey.LIST_OFFSETS, versions="0-10", flexible="6+"):
     """The offset found in each partition.
 
     v1  timestamp and offset instead of a list of offsets

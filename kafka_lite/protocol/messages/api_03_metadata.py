@@ -18,7 +18,7 @@ class MetadataRequestTopic(Struct):
     name: str | None = string(nullable="10+")
 
 
-class MetadataRequest(Request, api_key=ApiKey.METADATA, versions="0-12", flexible="9+"):
+class MetadataRequest(Request, api_key=ApiKey.METADATA, versions="0-13", flexible="9+"):
     """The topics whose metadata is requested.
 
     In version 0 an empty list means all topics; later null means all, and an empty list none.
@@ -30,6 +30,7 @@ class MetadataRequest(Request, api_key=ApiKey.METADATA, versions="0-12", flexibl
         v10  topic_id (without effect before version 12)
         v11  cluster operations moved to DescribeCluster
         v12  topics may be requested by id
+        v13  the client understands an error of the whole response
     """
 
     topics: list[MetadataRequestTopic] | None = array(MetadataRequestTopic, nullable="1+")
@@ -71,7 +72,7 @@ class MetadataResponseTopic(Struct):
     topic_authorized_operations: int = int32(versions="8+", default=-2147483648)
 
 
-class MetadataResponse(Response, api_key=ApiKey.METADATA, versions="0-12", flexible="9+"):
+class MetadataResponse(Response, api_key=ApiKey.METADATA, versions="0-13", flexible="9+"):
     """The cluster as this broker knows it.
 
     v1   rack, controller_id, is_internal
@@ -85,6 +86,7 @@ class MetadataResponse(Response, api_key=ApiKey.METADATA, versions="0-12", flexi
     v10  topic_id
     v11  cluster operations moved to DescribeCluster
     v12  unknown topics that were requested by id have a null name
+    v13  error_code of the whole response
     """
 
     throttle_time_ms: int = int32(versions="3+", ignorable=True)  # how long a quota delays the client
@@ -94,3 +96,4 @@ class MetadataResponse(Response, api_key=ApiKey.METADATA, versions="0-12", flexi
     topics: list[MetadataResponseTopic] = array(MetadataResponseTopic)
     # one bit per operation; only computed on request
     cluster_authorized_operations: int = int32(versions="8-10", default=-2147483648)
+    error_code: int = int16(versions="13+", ignorable=True)  # brokers of Kafka 4.1 set none

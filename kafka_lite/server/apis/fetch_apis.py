@@ -23,6 +23,7 @@ from kafka_lite.protocol.messages import api_01_fetch as fetch
 from kafka_lite.record.conversion import magic_for_fetch_version
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.server.apis.api_handler import Respond, error_for_version
+from kafka_lite.server.apis.leader_hints import UNKNOWN_LEADER, CurrentLeader
 from kafka_lite.server.fetch_params import READ_COMMITTED, FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.fetch_sessions.fetch_context import Asked, FetchContext, Results, SessionlessFetchContext
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
@@ -36,6 +37,9 @@ logger = logging.getLogger(__name__)
 FIRST_VERSION_WITH_ZSTD = 10
 FIRST_VERSION_BY_TOPIC_ID = 13
 FIRST_VERSION_WITH_REPLICA_STATE = 15
+FIRST_VERSION_WITH_LEADER = 16
+ERRORS_WITH_LEADER = frozenset({Errors.NOT_LEADER_OR_FOLLOWER.code, Errors.FENCED_LEADER_EPOCH.code})
+"""Errors after which a client wants to know who leads (KIP-951)."""
 LATER_ERRORS = {Errors.KAFKA_STORAGE_ERROR: (6, Errors.NOT_LEADER_OR_FOLLOWER)}
 """Errors that older clients do not know: the first version that has them, and the replacement before."""
 
@@ -62,6 +66,7 @@ class FetchApis:
         denied_topics: Callable[[Request, bool, set[str]], set[str]] | None = None,
         convert: Callable[[Callable[[], object]], object] = lambda task: task(),
         topic_name: Callable[[UUID], str | None] = lambda _topic_id: None,
+        current_leader: CurrentLeader = lambda _partition, _listener: UNKNOWN_LEADER,
     ) -> None:
         """``denied_topics(request, from_follower, topics)``: those that may not be read; None without an authorizer.
 
@@ -69,6 +74,7 @@ class FetchApis:
         ``topic_name``: the name of the topic with an id, if the metadata cache knows it.
         """
         self._topic_name = topic_name
+        self._current_leader = current_leader
         self._denied_topics = denied_topics
         self._replicas = replica_manager
         self._fetch_manager = fetch_manager
@@ -114,7 +120,10 @@ class FetchApis:
                 if throttle_time_ms > 0:
                     respond(_throttled_response(context, throttle_time_ms))
                     return
-            respond(self._fetch_response(version, context, topics, results, params.from_follower))
+            response = self._fetch_response(version, context, topics, results, params.from_follower)
+            if version >= FIRST_VERSION_WITH_LEADER:
+                self._name_leaders(response, topics, request.listener_name)
+            respond(response)
 
         self._replicas.fetch_messages(params, topics.readable, send)
 
@@ -172,6 +181,23 @@ class FetchApis:
                 if to_follower and quota.is_throttled(topic_partition):
                     quota.record(size_bytes)
         return _new_fetch_response(context.error_code, context.session_id, responses)
+
+    def _name_leaders(self, response: fetch.FetchResponse, topics: FetchedTopics, listener_name: str) -> None:
+        """Say who leads the partitions that this broker does not lead, or not in the client's epoch."""
+        nodes: dict[int, fetch.NodeEndpoint] = {}
+        for topic in response.responses:
+            for data in topic.partitions:
+                if data.error_code in ERRORS_WITH_LEADER:
+                    partition = topics.name_of(TopicIdPartition(topic.topic_id, data.partition_index))
+                    leader = self._current_leader(partition, listener_name)
+                    data.current_leader = fetch.LeaderIdAndEpoch(
+                        leader_id=leader.leader_id, leader_epoch=leader.leader_epoch
+                    )
+                    if (node := leader.node) is not None:
+                        nodes[node.id] = fetch.NodeEndpoint(
+                            node_id=node.id, host=node.host, port=node.port, rack=node.rack
+                        )
+        response.node_endpoints = list(nodes.values())
 
     def _response_size(self, version: int, context: FetchContext, topics: FetchedTopics, results: Results) -> int:
         """Bytes of the response, were its records not converted; the session stays as it is."""

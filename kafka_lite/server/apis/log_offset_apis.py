@@ -13,7 +13,13 @@ from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_offset_search import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, MAX_TIMESTAMP
+from kafka_lite.log.log_offset_search import (
+    EARLIEST_LOCAL_TIMESTAMP,
+    EARLIEST_TIMESTAMP,
+    LATEST_TIERED_TIMESTAMP,
+    LATEST_TIMESTAMP,
+    MAX_TIMESTAMP,
+)
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_02_list_offsets as list_offsets
 from kafka_lite.protocol.messages import api_21_delete_records as delete_records
@@ -22,8 +28,14 @@ from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.server.fetch_params import DEBUGGING_CONSUMER_ID, READ_COMMITTED
 from kafka_lite.server.replica_manager import ReplicaManager
 
-FIRST_VERSION_OF_SPECIAL_TIMESTAMP = {EARLIEST_TIMESTAMP: 1, MAX_TIMESTAMP: 7}
+FIRST_VERSION_OF_SPECIAL_TIMESTAMP = {
+    EARLIEST_TIMESTAMP: 1,
+    MAX_TIMESTAMP: 7,
+    EARLIEST_LOCAL_TIMESTAMP: 8,
+    LATEST_TIERED_TIMESTAMP: 9,
+}
 """Negative timestamps with a special meaning, and the first ListOffsets version with each."""
+EARLIEST = (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP)
 ALL_VERSIONS = 2**15
 FIRST_LIST_OFFSETS_VERSION_WITH_EPOCH = 4
 
@@ -109,7 +121,7 @@ class LogOffsetApis:
                 f"version {version} does not support timestamp {asked.timestamp}"
             )
         found = log.fetch_offset_by_timestamp(asked.timestamp)
-        if found is None or (found.offset >= end and asked.timestamp != EARLIEST_TIMESTAMP):
+        if found is None or (found.offset >= end and asked.timestamp not in EARLIEST):
             return response()
         leader_epoch = found.leader_epoch if with_epoch else -1
         return response(timestamp=found.timestamp, offset=found.offset, leader_epoch=leader_epoch)

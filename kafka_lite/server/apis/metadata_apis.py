@@ -55,6 +55,8 @@ CLUSTER_OPERATIONS = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
 """CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE."""
 
 FIRST_METADATA_VERSION_WITH_TOPIC_IDS = 12
+BROKER_ENDPOINT, CONTROLLER_ENDPOINT = 1, 2
+"""The endpoint types of DescribeCluster."""
 
 MAX_CREATED_TOPICS = 100
 """How many topics one Metadata request creates. The others are unknown; clients ask again, and get the next ones."""
@@ -266,7 +268,10 @@ class MetadataApis:
     # ── DescribeCluster ──────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_describe_cluster(self, request: Request, body: cluster.DescribeClusterRequest, respond: Respond) -> None:
-        """Return cluster id, controller and brokers (KIP-700)."""
+        """Return cluster id, controller and brokers (KIP-700). No endpoint of this broker is that of a controller."""
+        if (error := _wrong_endpoint_type(body.endpoint_type)) is not None:
+            respond(error)
+            return
         brokers = [
             cluster.DescribeClusterBroker(broker_id=broker_id, host=end_point.host, port=end_point.port, rack=rack)
             for broker_id, end_point, rack in self._alive_brokers(request.listener_name)
@@ -280,6 +285,17 @@ class MetadataApis:
                 cluster_authorized_operations=CLUSTER_OPERATIONS if with_operations else NO_AUTHORIZED_OPERATIONS,
             )
         )
+
+
+def _wrong_endpoint_type(endpoint_type: int) -> cluster.DescribeClusterResponse | None:
+    if endpoint_type == BROKER_ENDPOINT:
+        return None
+    if endpoint_type == CONTROLLER_ENDPOINT:
+        error = Errors.MISMATCHED_ENDPOINT_TYPE
+        message = "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
+    else:
+        error, message = Errors.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {endpoint_type}"
+    return cluster.DescribeClusterResponse(error_code=error.code, error_message=message)
 
 
 def _find_coordinator(

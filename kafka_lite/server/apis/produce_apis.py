@@ -28,6 +28,7 @@ from kafka_lite.record.record import MAGIC_V2, NO_PRODUCER_ID
 from kafka_lite.record.record_batch import CODEC_MASK, LOG_OVERHEAD
 from kafka_lite.record.records import first_batch
 from kafka_lite.server.apis.api_handler import Respond, error_for_version
+from kafka_lite.server.apis.leader_hints import UNKNOWN_LEADER, CurrentLeader
 from kafka_lite.server.produce_status import PartitionResponse
 from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.server.transactions.add_partitions_to_txn_manager import PartitionErrors
@@ -38,6 +39,7 @@ logger = logging.getLogger(__name__)
 ADMIN_CLIENT_ID = "__admin_client"
 """The client id that may write to internal topics, as in Kafka."""
 FIRST_VERSION_WITH_ZSTD = 7
+FIRST_VERSION_WITH_LEADER = 10
 FIRST_VERSION_WITH_ABORTABLE = 11
 LATER_ERRORS = {
     Errors.KAFKA_STORAGE_ERROR: (4, Errors.NOT_LEADER_OR_FOLLOWER),
@@ -70,8 +72,10 @@ class ProduceApis:
         replica_manager: ReplicaManager,
         close_connection: Callable[[Request], None],
         verification: TransactionVerification,
+        current_leader: CurrentLeader = lambda _partition, _listener: UNKNOWN_LEADER,
     ) -> None:
         self._replicas = replica_manager
+        self._current_leader = current_leader
         self._verification = verification
         self._close_connection = close_connection
 
@@ -185,7 +189,27 @@ class ProduceApis:
                 respond(None)
             return
         version = request.header.api_version
-        respond(_new_produce_response(_produce_topics(version, body, responses)))
+        response = _new_produce_response(_produce_topics(version, body, responses))
+        if version >= FIRST_VERSION_WITH_LEADER:
+            self._name_leaders(response, request.listener_name)
+        respond(response)
+
+    def _name_leaders(self, response: produce.ProduceResponse, listener_name: str) -> None:
+        """Say who leads the partitions that this broker does not lead."""
+        nodes: dict[int, produce.NodeEndpoint] = {}
+        for topic in response.responses:
+            for data in topic.partition_responses:
+                if data.error_code != Errors.NOT_LEADER_OR_FOLLOWER.code:
+                    continue
+                leader = self._current_leader(TopicPartition(topic.name, data.index), listener_name)
+                data.current_leader = produce.LeaderIdAndEpoch(
+                    leader_id=leader.leader_id, leader_epoch=leader.leader_epoch
+                )
+                if (node := leader.node) is not None:
+                    nodes[node.id] = produce.NodeEndpoint(
+                        node_id=node.id, host=node.host, port=node.port, rack=node.rack
+                    )
+        response.node_endpoints = list(nodes.values())
 
 
 def _verify(

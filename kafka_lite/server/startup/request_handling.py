@@ -21,6 +21,7 @@ from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.client_quota_apis import ClientQuotaApis
 from kafka_lite.server.apis.delegation_token_apis import DelegationTokenApis
 from kafka_lite.server.apis.fetch_apis import FetchApis
+from kafka_lite.server.apis.leader_hints import LeaderHints
 from kafka_lite.server.apis.log_dir_apis import LogDirApis
 from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
 from kafka_lite.server.apis.metadata_apis import MetadataApis
@@ -116,8 +117,14 @@ class RequestHandling:
     def _new_handlers(self) -> ApiHandlers:
         parts = self._parts
         replica_manager, verification = parts.replicas.manager, parts.transactions.verification
+        hints = LeaderHints(replica_manager.get_partition, parts.metadata_cache)
         return ApiHandlers(
-            produce=ProduceApis(replica_manager, parts.socket_server.request_channel.close_connection, verification),
+            produce=ProduceApis(
+                replica_manager,
+                parts.socket_server.request_channel.close_connection,
+                verification,
+                hints.current_leader,
+            ),
             fetch=FetchApis(
                 replica_manager,
                 FetchManager(self._fetch_sessions, parts.time),
@@ -125,6 +132,7 @@ class RequestHandling:
                 None if self._auth is None else fetch_rule(self._auth),
                 self._down_conversions.submit,
                 parts.metadata_cache.topic_name,
+                hints.current_leader,
             ),
             log_offsets=LogOffsetApis(replica_manager),
             metadata=self.metadata_apis,

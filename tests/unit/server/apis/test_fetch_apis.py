@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from kafka_lite.clients.cluster import Node
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry
@@ -26,6 +27,7 @@ from kafka_lite.protocol.messages.api_01_fetch import (
     ForgottenTopic,
     ReplicaState,
 )
+from kafka_lite.server.apis.leader_hints import LeaderNode
 from kafka_lite.server.fetch_params import LogReadResult
 from kafka_lite.server.quotas.client_quota_entity import KafkaQuotaEntity
 from kafka_lite.server.quotas.replication_quota_manager import parse_throttled_partitions
@@ -362,3 +364,25 @@ def test_a_fetch_whose_client_has_left_gets_no_response_and_no_session(apis: Api
     apis.replicas.respond([])
     assert apis.answer().action is ResponseAction.NO_OP
     assert apis.sessions.size == 0
+
+
+@pytest.mark.parametrize(
+    ("version", "error", "leader_id"),
+    [
+        (16, Errors.NOT_LEADER_OR_FOLLOWER, 3),
+        (17, Errors.FENCED_LEADER_EPOCH, 3),
+        (15, Errors.NOT_LEADER_OR_FOLLOWER, -1),
+        (16, Errors.UNKNOWN_LEADER_EPOCH, -1),
+    ],
+)
+def test_who_leads_is_told_to_a_client_that_asks_the_wrong_broker(
+    apis: Apis, version: int, error: Errors, leader_id: int
+) -> None:
+    topic_id = UUID(int=7)
+    apis.topic_names[topic_id], apis.leader = "t", LeaderNode(3, 7, Node(3, "host3", 9093))
+    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=100)
+    topics = [FetchTopic(topic_id=topic_id, partitions=[partition])]
+    apis.handle(ApiKey.FETCH, version, FetchRequest(topics=topics))
+    response = respond(apis, (TP, LogReadResult(error)))
+    assert response.responses[0].partitions[0].current_leader.leader_id == leader_id
+    assert [each.host for each in response.node_endpoints] == (["host3"] if leader_id == 3 else [])

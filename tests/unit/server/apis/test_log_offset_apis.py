@@ -27,7 +27,7 @@ from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.testing.replica_managers import new_replica_manager
 
-LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL = -1, -2, -3, -4
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4, -5
 CONSUMER, DEBUGGING_CONSUMER = -1, -2
 US, OTHER = 1, 0
 LED, FOLLOWED, UNKNOWN = 0, 1, 9
@@ -150,7 +150,8 @@ def test_the_earliest_offset_is_found_even_if_nothing_after_it_is_committed(apis
 @pytest.mark.parametrize(
     ("timestamp", "version", "is_served"),
     [(LATEST, 1, True), (EARLIEST, 1, True), (MAX_TIMESTAMP, 6, False), (MAX_TIMESTAMP, 7, True),
-     (EARLIEST_LOCAL, 7, False), (-5, 7, False), (0, 1, True)],
+     (EARLIEST_LOCAL, 7, False), (EARLIEST_LOCAL, 8, True), (LATEST_TIERED, 8, False), (LATEST_TIERED, 9, True),
+     (-6, 10, False), (0, 1, True)],
 )  # fmt: skip
 def test_each_special_timestamp_has_its_first_version(
     apis: Apis, timestamp: int, version: int, is_served: bool
@@ -274,3 +275,9 @@ def test_who_asks_for_an_epoch_must_know_the_current_one_and_ask_the_leader(
     apis: Apis, current: int, index: int, error: Errors
 ) -> None:
     assert apis.epoch_end(5, current, index) == (*NOTHING, error)
+
+
+def test_without_tiered_storage_the_local_log_is_the_whole_log_and_nothing_is_tiered(apis: Apis) -> None:
+    assert apis.delete(LED, 2) == (2, Errors.NONE)
+    assert apis.offset(EARLIEST_LOCAL, 8) == apis.offset(EARLIEST, 8) == (2, 0)
+    assert apis.offset(LATEST_TIERED, 9) == (-1, 0)

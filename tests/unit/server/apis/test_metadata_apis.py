@@ -306,3 +306,13 @@ def test_one_metadata_request_creates_a_bounded_number_of_topics(apis: Apis) -> 
     assert apis.created == names[:MAX_CREATED_TOPICS]
     told = [Errors.for_code(topic.error_code) for topic in topics]
     assert told == [Errors.LEADER_NOT_AVAILABLE] * MAX_CREATED_TOPICS + [Errors.UNKNOWN_TOPIC_OR_PARTITION] * 50
+
+
+@pytest.mark.parametrize(
+    ("endpoint_type", "error"),
+    [(1, Errors.NONE), (2, Errors.MISMATCHED_ENDPOINT_TYPE), (0, Errors.UNSUPPORTED_ENDPOINT_TYPE)],
+)
+def test_a_broker_is_no_endpoint_of_a_controller(apis: Apis, endpoint_type: int, error: Errors) -> None:
+    answer = apis.handle("describe_cluster", cluster.DescribeClusterRequest(endpoint_type=endpoint_type), 1)
+    assert Errors.for_code(answer.error_code) is error
+    assert (answer.error_message is None) == (error is Errors.NONE) == bool(answer.brokers)

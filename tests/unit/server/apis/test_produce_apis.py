@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from kafka_lite.clients.cluster import Node
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_partition import TopicPartition
@@ -15,6 +16,7 @@ from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.server.apis.leader_hints import UNKNOWN_LEADER, LeaderNode
 from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.produce_status import PartitionResponse
 
@@ -80,7 +82,10 @@ class Apis:
         self.logs, self.verification = Logs(), Verification()
         self.closed: list[Any] = []
         self.responses: list[Any] = []
-        self.apis = ProduceApis(cast(Any, self.logs), self.closed.append, cast(Any, self.verification))
+        self.apis = ProduceApis(
+            cast(Any, self.logs), self.closed.append, cast(Any, self.verification), lambda *_: self.leader
+        )
+        self.leader = UNKNOWN_LEADER
 
     def produce(
         self, *batches: Any, version: int = 9, acks: int = 1, transactional_id: str | None = None, client: str = "c"
@@ -93,7 +98,7 @@ class Apis:
             topic_data=[TopicProduceData(name="t", partition_data=data)],
         )
         header = SimpleNamespace(api_version=version, client_id=client)
-        request = SimpleNamespace(header=header, connection_id="connection")
+        request = SimpleNamespace(header=header, connection_id="connection", listener_name="PLAINTEXT")
         self.apis.handle_produce(cast(Any, request), body, self.responses.append)
         if not self.responses or self.responses[-1] is None:
             return []
@@ -246,3 +251,32 @@ def test_a_waiting_transaction_does_not_keep_its_records(apis: Apis) -> None:
     request = SimpleNamespace(header=SimpleNamespace(api_version=9, client_id="c"), connection_id="connection")
     apis.apis.handle_produce(cast(Any, request), body, apis.responses.append)
     assert data.records is None
+
+
+@pytest.mark.parametrize(
+    ("version", "error", "named"),
+    [
+        (10, Errors.NOT_LEADER_OR_FOLLOWER, True),
+        (9, Errors.NOT_LEADER_OR_FOLLOWER, False),
+        (10, Errors.NOT_ENOUGH_REPLICAS, False),
+    ],
+)
+def test_who_leads_is_told_to_a_client_that_asks_the_wrong_broker(
+    apis: Apis, version: int, error: Errors, named: bool
+) -> None:
+    apis.leader = LeaderNode(3, 7, Node(3, "host3", 9093, "r"))
+    apis.logs.error = error
+    assert apis.produce(records(), records(), version=version) == [error, error]
+    response = apis.responses[-1]
+    leaders = [each.current_leader for each in response.responses[0].partition_responses]
+    assert [(each.leader_id, each.leader_epoch) for each in leaders] == [(3, 7) if named else (-1, -1)] * 2
+    nodes = [(each.node_id, each.host, each.port, each.rack) for each in response.node_endpoints]
+    assert nodes == ([(3, "host3", 9093, "r")] if named else [])
+    response.encode(version)
+
+
+def test_a_leader_without_an_address_is_named_all_the_same(apis: Apis) -> None:
+    apis.leader, apis.logs.error = LeaderNode(3, 7, None), Errors.NOT_LEADER_OR_FOLLOWER
+    apis.produce(records(), version=10)
+    assert apis.responses[-1].responses[0].partition_responses[0].current_leader.leader_id == 3
+    assert apis.responses[-1].node_endpoints == []
