@@ -18,7 +18,6 @@ MAX_CLIENT_ID_LENGTH: Final = 100
 """How much of a client id is shown and remembered: it can have 32,767 bytes."""
 
 _FEATURES: Final = (
-    ("groups of KIP-848", (68, 69)),
     ("share groups", (76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92)),
     ("groups of Streams, KIP-1071", (88, 89)),
     ("security", (17, 29, 30, 31, 36, 38, 39, 40, 41, 50, 51)),

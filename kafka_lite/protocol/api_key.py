@@ -67,6 +67,8 @@ class ApiKey(IntEnum):
     DESCRIBE_PRODUCERS = 61
     DESCRIBE_TRANSACTIONS = 65
     LIST_TRANSACTIONS = 66
+    CONSUMER_GROUP_HEARTBEAT = 68
+    CONSUMER_GROUP_DESCRIBE = 69
 
 
 LATER_APIS: dict[int, str] = {
@@ -82,8 +84,6 @@ LATER_APIS: dict[int, str] = {
     63: "BrokerHeartbeat",
     64: "UnregisterBroker",
     67: "AllocateProducerIds",
-    68: "ConsumerGroupHeartbeat",
-    69: "ConsumerGroupDescribe",
     70: "ControllerRegistration",
     71: "GetTelemetrySubscriptions",
     72: "PushTelemetry",

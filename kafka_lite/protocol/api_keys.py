@@ -111,6 +111,14 @@ from kafka_lite.protocol.messages.api_65_describe_transactions import (
     DescribeTransactionsResponse,
 )
 from kafka_lite.protocol.messages.api_66_list_transactions import ListTransactionsRequest, ListTransactionsResponse
+from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
+from kafka_lite.protocol.messages.api_69_consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
 from kafka_lite.protocol.schema import Request, Response
 
 __all__ = ["API_SPECS", "ApiKey", "ApiSpec", "api_name"]
@@ -203,6 +211,8 @@ _MESSAGES: tuple[tuple[type[Request], type[Response]], ...] = (
     (DescribeProducersRequest, DescribeProducersResponse),
     (DescribeTransactionsRequest, DescribeTransactionsResponse),
     (ListTransactionsRequest, ListTransactionsResponse),
+    (ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse),
+    (ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse),
 )
 
 API_SPECS: dict[ApiKey, ApiSpec] = {

@@ -160,10 +160,20 @@ class _DecoderWriter(SourceWriter):
         elif isinstance(kind, Array):
             self._array(kind, target, field)
         else:
+            self._nested(kind, target, field)
+
+    def _nested(self, kind: StructType, target: str, field: Field) -> None:
+        if self._version in field.nullable:
+            self._fixed("b", "n")
+        self._flush()
+
+        def read() -> None:
             variable = variable_name(kind.cls)
-            self._flush()
             self._struct(kind.cls, variable)
+            self._flush()
             self.line(f"{target} = {variable}")
+
+        self._or_null(target, field, read)
 
     def _primitive(self, kind: Primitive, target: str) -> None:
         if kind is wire_types.UUID:

@@ -145,7 +145,7 @@ class _EncoderWriter(SourceWriter):
 
     def _differs(self, value: str, field: Field) -> str:
         """The condition that a field does not have its default value."""
-        if isinstance(field.type, StructType):
+        if isinstance(field.type, StructType) and not field.may_be_null:
             inner = [self._differs(f"{value}.{inner.name}", inner) for inner in field.type.cls.FIELDS]
             differs = " or ".join([*inner, f"{value}.unknown_tagged_fields"])
             default = self.name(f"default_{variable_name(field.type.cls)}", field.type.cls.default())
@@ -166,10 +166,21 @@ class _EncoderWriter(SourceWriter):
         elif isinstance(kind, Array):
             self._array(kind, value, field)
         else:
-            variable = variable_name(kind.cls)
-            self._flush()
-            self.line(f"{variable} = {value}")
+            self._nested(kind, value, field)
+
+    def _nested(self, kind: StructType, value: str, field: Field) -> None:
+        variable = variable_name(kind.cls)
+        self._flush()
+        self.line(f"{variable} = {value}")
+        if self._version not in field.nullable:
             self._struct(kind.cls, variable)
+            return
+        with self.block(f"if {variable} is None:"):
+            self.line(f"{self._add}({wire_types.NULL_STRUCT!r})")
+        with self.block("else:"):
+            self.line(f"{self._add}({wire_types.PRESENT_STRUCT!r})")
+            self._struct(kind.cls, variable)
+            self._flush()
 
     def _length(self, code: str, length: str, field: Field) -> None:
         if self._is_compact(field):

@@ -425,6 +425,13 @@ def nested(cls: type[T], *, versions: str = "0+", tag: int | None = None, ignora
     return cast(T, _field(StructType(cast(type[Struct], cls)), versions, tag=tag, ignorable=ignorable))
 
 
+def nullable_struct(
+    cls: type[T], *, versions: str = "0+", nullable: str = "0+", tag: int | None = None, ignorable: bool = False
+) -> T | None:
+    """One struct inside another, or null, which is the default."""
+    return cast(T, _field(StructType(cast(type[Struct], cls)), versions, nullable, tag=tag, ignorable=ignorable))
+
+
 def _element_type(element: Callable[..., object]) -> WireType:
     if isinstance(element, type) and issubclass(element, Struct):
         return StructType(element)

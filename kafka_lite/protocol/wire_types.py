@@ -12,6 +12,7 @@
     array         int32 count, elements                          varint count + 1, elements
     null          length or count -1                             length or count 0
     struct        its fields one after the other                 the same, then its tagged fields
+                  a nullable one: int8 -1 for null, or 1 in front
 
 Kafka 0.10.2: clients/.../common/protocol/types/Type.java, Field.java, ArrayOf.java · book 2.3.5
 """
@@ -24,6 +25,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from kafka_lite.protocol.versions import ALL_VERSIONS, NO_VERSIONS, Versions
 
+NULL_STRUCT, PRESENT_STRUCT = b"\xff", b"\1"
+"""The byte of a nullable struct: null, or followed by the struct."""
 MAX_STRING_BYTES = 0x7FFF
 """The longest string. An int16 length allows no more, and Kafka has the same limit where the length is compact."""
 
@@ -122,11 +125,16 @@ class Field:
 
     def has_mutable_default(self) -> bool:
         """Whether each message needs its own default value: an empty list or a struct."""
-        return self.default == [] or isinstance(self.type, StructType)
+        return self.default == [] or (isinstance(self.type, StructType) and not self.may_be_null)
+
+    @property
+    def may_be_null(self) -> bool:
+        """Whether any version allows null."""
+        return self.nullable != NO_VERSIONS
 
     def new_default(self) -> Any:
         """A default value for the field."""
-        if isinstance(self.type, StructType):
+        if isinstance(self.type, StructType) and not self.may_be_null:
             return self.type.cls()
         return [] if self.default == [] else self.default
 
@@ -155,7 +163,12 @@ def minimum_size(kind: WireType, version: int, flexible: bool) -> int:
     if isinstance(kind, Sized):
         return 1 if flexible else struct.calcsize(kind.length_code)
     plain = (field for field in kind.cls.FIELDS if field.is_plain_in(version))
-    return sum(minimum_size(field.type, version, flexible) for field in plain) + flexible
+    return sum(_minimum_size_of(field, version, flexible) for field in plain) + flexible
+
+
+def _minimum_size_of(field: Field, version: int, flexible: bool) -> int:
+    is_null = isinstance(field.type, StructType) and version in field.nullable
+    return len(NULL_STRUCT) if is_null else minimum_size(field.type, version, flexible)
 
 
 def has_records(kind: WireType) -> bool:

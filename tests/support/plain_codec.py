@@ -49,7 +49,9 @@ class PlainEncoder:
 
     def value(self, kind: WireType, value: Any, field: Field) -> bytes:
         if isinstance(kind, StructType):
-            return self.struct(value)
+            if self.version not in field.nullable:
+                return self.struct(value)
+            return b"\xff" if value is None else b"\1" + self.struct(value)
         if isinstance(kind, Primitive):
             return value.bytes if kind is wire_types.UUID else struct.pack(f">{kind.code}", value)
         code = kind.length_code if isinstance(kind, Sized) else "i"
@@ -111,7 +113,8 @@ class PlainDecoder:
 
     def value(self, kind: WireType, field: Field) -> Any:
         if isinstance(kind, StructType):
-            return self.struct(kind.cls)
+            is_null = self.version in field.nullable and self.number("b") < 0
+            return None if is_null else self.struct(kind.cls)
         if isinstance(kind, Primitive):
             found = self.number(kind.code)
             return uuid.UUID(bytes=found) if kind is wire_types.UUID else found

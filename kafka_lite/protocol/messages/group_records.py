@@ -4,7 +4,8 @@ Keys and values are messages with their version in front:
 
     version:int16 | message
 
-The version of the key determines the kind of record: 0 and 1 a committed offset, 2 a group. A null value deletes.
+The version of the key determines the kind of record: 0 and 1 a committed offset, 2 a group, and from 3 on those in
+``consumer_group_records``. A null value deletes.
 
 Kafka 0.10.2: core/.../coordinator/GroupMetadataManager.scala (schemas at the end, GroupMetadataKey) · book 3.5.2
 """

@@ -53,15 +53,15 @@ def test_a_client_id_cannot_fill_memory_or_forge_lines(warnings):
 
 
 def test_an_api_is_described_by_what_it_belongs_to():
-    assert describe_api(68, "ConsumerGroupHeartbeat") == "ConsumerGroupHeartbeat (groups of KIP-848)"
+    assert describe_api(76, "ShareGroupHeartbeat") == "ShareGroupHeartbeat (share groups)"
     assert describe_api(57, "UpdateFeatures") == "UpdateFeatures"
 
 
 def test_a_frame_of_a_later_api_is_distinguished_from_garbage():
-    heartbeat = RequestHeader(api_key=68, api_version=1, correlation_id=7, client_id="new").encode(2)
+    heartbeat = RequestHeader(api_key=76, api_version=1, correlation_id=7, client_id="new").encode(2)
     with pytest.raises(LaterApiError) as later:
         parse_request(memoryview(heartbeat + bytes(20)))
-    assert (later.value.header.api_key, later.value.header.client_id) == (68, "new")
+    assert (later.value.header.api_key, later.value.header.client_id) == (76, "new")
     for garbage in (heartbeat[:9], bytes((3, 231)) + heartbeat[2:]):
         with pytest.raises(InvalidRequestError, match="there is no API with key") as unknown:
             parse_request(memoryview(garbage))

@@ -12,12 +12,9 @@ import pytest
 
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey
 from kafka_lite.protocol.framing import decode_request, decode_response, encode_request, encode_response
-from kafka_lite.protocol.schema_error import UnsupportedVersionError
 from tests.support.messages import leaves
 
 DATA = Path(__file__).parents[2] / "data"
-LATER_APIS = {69}
-"""Sent by today's clients in the captures, without a codec here: ConsumerGroupDescribe."""
 
 
 def frames(file: str) -> list[Any]:
@@ -40,10 +37,6 @@ def test_frames_between_brokers_of_0_10_2(entry: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("entry", frames("modern-clients-first-frames.json"))
 def test_frames_of_todays_clients(entry: dict[str, Any]) -> None:
-    if entry["api_key"] in LATER_APIS:
-        with pytest.raises(UnsupportedVersionError):
-            decode_request(bytes.fromhex(entry["request_hex"]))
-        return
     compare(entry)
 
 
