@@ -58,7 +58,7 @@ PARTS = (
     Missing("Connect", "Connect", "chapter 8, Connect"),
     Missing("uReplicator", "uReplicator", "chapter 8, uReplicator"),
     Missing("Kerberos (GSSAPI)", "Kerberos（GSSAPI）", mechanism="GSSAPI"),
-    Missing("the groups of KIP-848", "KIP-848 的消费组", api=ApiKey.OFFSET_FETCH, version=9),
+    Missing("share groups (KIP-932)", "共享组（KIP-932）", api=ApiKey.OFFSET_FETCH, version=10),
     Missing("the second version of transactions (KIP-890)", "事务的第二版（KIP-890）", api=ApiKey.END_TXN, version=4),
 )
 

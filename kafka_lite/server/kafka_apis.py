@@ -24,6 +24,7 @@ from kafka_lite.server.apis.acl_apis import AclApis
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.api_handler import ApiRange, Handler, HandlerWrapper, Respond
 from kafka_lite.server.apis.client_quota_apis import ClientQuotaApis
+from kafka_lite.server.apis.consumer_group_apis import ConsumerGroupApis
 from kafka_lite.server.apis.delegation_token_apis import DelegationTokenApis
 from kafka_lite.server.apis.fetch_apis import FetchApis
 from kafka_lite.server.apis.group_apis import GroupApis
@@ -57,8 +58,8 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.STOP_REPLICA: ApiRange(0, 3),  # 4: a controller of KRaft
     ApiKey.UPDATE_METADATA: ApiRange(0, 7),  # 8: a controller of KRaft
     ApiKey.CONTROLLED_SHUTDOWN: ApiRange(0, 3),
-    ApiKey.OFFSET_COMMIT: ApiRange(0, 8),  # 9: groups of KIP-848
-    ApiKey.OFFSET_FETCH: ApiRange(0, 8),  # 9: the same
+    ApiKey.OFFSET_COMMIT: ApiRange(0, 9),  # 10: topic ids
+    ApiKey.OFFSET_FETCH: ApiRange(0, 9),  # 10: the same
     ApiKey.FIND_COORDINATOR: ApiRange(0, 4),  # 5: transactions, second version
     ApiKey.JOIN_GROUP: ApiRange(0, 9),
     ApiKey.HEARTBEAT: ApiRange(0, 4),
@@ -105,7 +106,18 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.DESCRIBE_PRODUCERS: ApiRange(0, 0),
     ApiKey.DESCRIBE_TRANSACTIONS: ApiRange(0, 0),
     ApiKey.LIST_TRANSACTIONS: ApiRange(0, 1),
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: ApiRange(0, 1),
+    ApiKey.CONSUMER_GROUP_DESCRIBE: ApiRange(0, 1),
 }
+
+OF_CONSUMER_GROUPS = frozenset({ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CONSUMER_GROUP_DESCRIBE})
+"""Requests that are not advertised if ``group.coordinator.rebalance.protocols`` does not have ``consumer``."""
+
+
+def served_versions(*, consumer_groups: bool) -> dict[ApiKey, ApiRange]:
+    """The versions to advertise."""
+    left_out = frozenset() if consumer_groups else OF_CONSUMER_GROUPS
+    return {api_key: served for api_key, served in SERVED_VERSIONS.items() if api_key not in left_out}
 
 
 @dataclass(frozen=True)
@@ -121,6 +133,7 @@ class ApiHandlers:
     client_quotas: ClientQuotaApis
     producer_ids: ProducerIdApis
     groups: GroupApis
+    consumer_groups: ConsumerGroupApis
     offsets: OffsetApis
     replication: ReplicationApis
     log_dirs: LogDirApis
@@ -176,6 +189,8 @@ class ApiHandlers:
             ApiKey.TXN_OFFSET_COMMIT: self.offsets.handle_txn_offset_commit,
             ApiKey.DESCRIBE_TRANSACTIONS: self.transactions.handle_describe_transactions,
             ApiKey.LIST_TRANSACTIONS: self.transactions.handle_list_transactions,
+            ApiKey.CONSUMER_GROUP_HEARTBEAT: self.consumer_groups.handle_heartbeat,
+            ApiKey.CONSUMER_GROUP_DESCRIBE: self.consumer_groups.handle_describe,
             **self._table_of_users(),
         }
 

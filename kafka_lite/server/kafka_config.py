@@ -20,7 +20,7 @@ from kafka_lite.network.channel_builder import ClientChannelBuilder
 from kafka_lite.network.socket_server import SocketServerConfig
 from kafka_lite.security.sasl_channel_builder import SaslServices
 from kafka_lite.server.config.connection_rate_config import connection_rate_config
-from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS
+from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS, consumer_group_config
 from kafka_lite.server.config.listener_configs import is_listener_key
 from kafka_lite.server.config.listeners import Listeners, pairs_of
 from kafka_lite.server.config.not_yet_applied import part_to_come, require_served
@@ -296,6 +296,7 @@ class KafkaConfig:
         self.group_max_session_timeout_ms: int = v["group.max.session.timeout.ms"]
         self.group_initial_rebalance_delay_ms: int = v["group.initial.rebalance.delay.ms"]
         self.group_max_size: int = v["group.max.size"]
+        self.consumer_groups = consumer_group_config(v)
         self.offset_metadata_max_bytes: int = v["offset.metadata.max.bytes"]
         self.offsets_load_buffer_size: int = v["offsets.load.buffer.size"]
         self.offsets_topic_num_partitions: int = v["offsets.topic.num.partitions"]
@@ -316,9 +317,8 @@ class KafkaConfig:
         self.transaction_abort_timed_out_interval_ms: int = v[
             "transaction.abort.timed.out.transaction.cleanup.interval.ms"
         ]
-        self.transaction_remove_expired_interval_ms: int = v[
-            "transaction.remove.expired.transaction.cleanup.interval.ms"
-        ]
+        remove_expired = "transaction.remove.expired.transaction.cleanup.interval.ms"
+        self.transaction_remove_expired_interval_ms: int = v[remove_expired]
 
     def _read_quotas(self) -> None:
         v = self.values

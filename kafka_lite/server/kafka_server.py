@@ -327,7 +327,7 @@ class KafkaServer:
 
     def _start_group_coordinator(self) -> None:
         """Start the coordinator before the controller, whose first request already has this broker's groups."""
-        self.groups = GroupCoordination(self.config, self.replica_manager, self.time)
+        self.groups = GroupCoordination(self.config, self.replica_manager, self.metadata_cache, self.time)
         self.groups.startup(self.zk_client)
         self.metrics.measure_groups(self.groups)
         self._on_stop("group coordinator", self.groups.shutdown)

@@ -133,6 +133,10 @@ CASES = (
     Case("SYNC_GROUP", 3, {**MEMBER, "assignments": []}, READ_G, last_version=4),
     Case("SYNC_GROUP:protocol", 5, {**MEMBER, "assignments": [], "protocol_type": "c", "protocol_name": "p"}, READ_G),
     Case("DESCRIBE_GROUPS", 4, {"groups": ["g"]}, DESCRIBE_G),
+    Case("CONSUMER_GROUP_HEARTBEAT", 1, {"group_id": "g", "member_id": "m", "member_epoch": 0,
+                                         "rebalance_timeout_ms": 1, "subscribed_topic_names": ["t"],
+                                         "topic_partitions": []}, {**READ_G, "DESCRIBE TOPIC t": TOPIC}),
+    Case("CONSUMER_GROUP_DESCRIBE", 1, {"group_ids": ["g"]}, DESCRIBE_G),
     Case("CREATE_TOPICS", 4, {"validate_only": True, "timeout_ms": 1000, "topics": [
         {"name": "new", "num_partitions": 1, "replication_factor": 1}]}, {"CREATE TOPIC new": TOPIC}),
     Case("CREATE_TOPICS:cluster", 4, {"validate_only": True, "timeout_ms": 1000, "topics": [

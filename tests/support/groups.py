@@ -303,9 +303,13 @@ class Groups:
         self.admin = GroupAdmin(self.coordinator)
         self.coordinator.startup(2)
         if loaded:
-            for partition in range(2):
-                self.coordinator.on_election(partition, 0)
-            self.sleep(0)
+            self.load()
+
+    def load(self) -> None:
+        """Become the leader of all partitions."""
+        for partition in range(2):
+            self.coordinator.on_election(partition, 0)
+        self.sleep(0)
 
     def _purgatory(self, name: str) -> DelayedOperationPurgatory[Any]:
         return DelayedOperationPurgatory(name, timer=SystemTimer(time=self.time), reaper_enabled=False)
@@ -319,10 +323,16 @@ class Groups:
 
     def restart(self) -> Groups:
         """As after a kill of the broker: another coordinator with the same log and clock."""
+        restarted = self.restart_unloaded()
+        restarted.load()
+        return restarted
+
+    def restart_unloaded(self) -> Groups:
+        """The same, before it leads anything."""
         offsets_log = MemoryOffsetsLog()
         offsets_log.logs = self.offsets_log.logs
         version = self.config.inter_broker_protocol_version
-        return Groups(inter_broker_protocol_version=version, offsets_log=offsets_log, time=self.time)
+        return Groups(inter_broker_protocol_version=version, offsets_log=offsets_log, time=self.time, loaded=False)
 
     def group(self, group_id: str = GROUP) -> GroupMetadata:
         """The group, which must exist."""

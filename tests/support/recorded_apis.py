@@ -102,6 +102,7 @@ class Apis:
             sasl=nothing,
             producer_ids=nothing,
             groups=nothing,
+            consumer_groups=nothing,
             offsets=nothing,
             replication=nothing,
             log_dirs=nothing,

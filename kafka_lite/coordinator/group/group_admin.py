@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
-from kafka_lite.coordinator.group.group_metadata import GroupMetadata
+from kafka_lite.coordinator.group.group_metadata import CONSUMER_PROTOCOL_TYPE, GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.member_metadata import MemberMetadata
 from kafka_lite.protocol.messages.api_15_describe_groups import DescribedGroup, DescribedGroupMember
@@ -19,8 +19,8 @@ from kafka_lite.protocol.messages.api_16_list_groups import ListedGroup, ListGro
 
 logger = logging.getLogger(__name__)
 
-CLASSIC_GROUP = "classic"
-"""The type of every group here. Groups of type ``consumer`` and ``share`` use protocols that came with Kafka 4."""
+CLASSIC_GROUP, CONSUMER_GROUP = "classic", "consumer"
+"""The types of groups: with a leader that assigns, or with an assignor in the coordinator (KIP-848)."""
 
 
 class GroupAdmin:
@@ -39,16 +39,12 @@ class GroupAdmin:
             return ListGroupsResponse(error_code=Errors.COORDINATOR_NOT_AVAILABLE.code)
         error = Errors.COORDINATOR_LOAD_IN_PROGRESS if self._groups.is_loading else Errors.NONE
         wanted_states = {state.lower() for state in states}
-        is_wanted_type = not types or CLASSIC_GROUP in {group_type.lower() for group_type in types}
+        wanted_types = {group_type.lower() for group_type in types}
         groups = [
-            ListedGroup(
-                group_id=group.group_id,
-                protocol_type=group.protocol_type or "",
-                group_state=group.state.value,
-                group_type=CLASSIC_GROUP,
-            )
-            for group in self._groups.current_groups
-            if is_wanted_type and (not wanted_states or group.state.value.lower() in wanted_states)
+            group
+            for group in map(_listed, self._groups.current_groups)
+            if (not wanted_types or group.group_type in wanted_types)
+            and (not wanted_states or group.group_state.lower() in wanted_states)
         ]
         return ListGroupsResponse(error_code=error.code, groups=groups)
 
@@ -58,7 +54,7 @@ class GroupAdmin:
         if error is not Errors.NONE:
             return DescribedGroup(group_id=group_id, error_code=error.code)
         group = self._groups.get_group(group_id)
-        if group is None:
+        if group is None or group.modern is not None:
             return DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value)
         with group.lock:
             return _described(group)
@@ -77,12 +73,29 @@ class GroupAdmin:
         with group.lock:
             if group.is_in(GroupState.DEAD):
                 return Errors.GROUP_ID_NOT_FOUND
-            if not group.is_in(GroupState.EMPTY):
+            if group.has_modern_members or not group.is_in(GroupState.EMPTY):
                 return Errors.NON_EMPTY_GROUP
             group.transition_to(GroupState.DEAD)
             removed = self._groups.cleanup_group_metadata([group], lambda g: g.offsets.remove(g.offsets.all_offsets()))
         logger.info("Group %s was deleted, with %d offsets", group_id, removed)
         return Errors.NONE
+
+
+def _listed(group: GroupMetadata) -> ListedGroup:
+    modern = group.modern
+    if modern is not None:
+        return ListedGroup(
+            group_id=group.group_id,
+            protocol_type=CONSUMER_PROTOCOL_TYPE,
+            group_state=modern.state.value,
+            group_type=CONSUMER_GROUP,
+        )
+    return ListedGroup(
+        group_id=group.group_id,
+        protocol_type=group.protocol_type or "",
+        group_state=group.state.value,
+        group_type=CLASSIC_GROUP,
+    )
 
 
 def _described(group: GroupMetadata) -> DescribedGroup:

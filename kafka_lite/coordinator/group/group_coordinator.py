@@ -159,7 +159,7 @@ class GroupCoordinator:
         elif group.is_in(GroupState.DEAD):
             # Another thread has just removed the group from the cache: it has moved, or will be created again.
             raise Errors.COORDINATOR_NOT_AVAILABLE.exception()
-        elif not group.supports_protocols(request.protocol_type, [p.name for p in request.protocols]):
+        elif not self.rebalancer.becomes_classic(group) or not _supports_protocols(group, request):
             raise Errors.INCONSISTENT_GROUP_PROTOCOL.exception()
         elif request.member_id == UNKNOWN_MEMBER_ID:
             self._join_as_new_member(group, request, client, respond)
@@ -427,6 +427,10 @@ class GroupCoordinator:
         """This broker does not, or no longer, lead the partition (0.10.2: handleGroupEmigration)."""
         logger.info("Resigned as the group coordinator for partition %d", offsets_partition)
         self.group_manager.schedule_unload(offsets_partition, coordinator_epoch, self.rebalancer.on_group_unloaded)
+
+
+def _supports_protocols(group: GroupMetadata, request: JoinGroupRequest) -> bool:
+    return group.supports_protocols(request.protocol_type, [protocol.name for protocol in request.protocols])
 
 
 def _protocols(request: JoinGroupRequest) -> Protocols:

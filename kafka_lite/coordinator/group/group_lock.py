@@ -10,8 +10,11 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
+from typing import TypeVar
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class GroupLock:
@@ -50,6 +53,15 @@ class GroupLock:
     def defer(self, action: Callable[[], None]) -> None:
         """Run ``action`` once the lock is free. Must be called with the lock held."""
         self._deferred.append(action)
+
+    def holding(self, action: Callable[[T], None]) -> Callable[[T], None]:
+        """The action, which takes the lock before it runs."""
+
+        def run(value: T) -> None:
+            with self:
+                action(value)
+
+        return run
 
     def _run_deferred(self) -> None:
         # A thread that does not get _at_work may return: its holder looks for new actions again after releasing it.

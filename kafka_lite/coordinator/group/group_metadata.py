@@ -16,6 +16,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_lock import GroupLock
 from kafka_lite.coordinator.group.group_state import VALID_PREVIOUS_STATES, GroupState
 from kafka_lite.coordinator.group.member_metadata import JoinCallback, MemberMetadata, Protocols, join_error, sync_error
+from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
+from kafka_lite.coordinator.group.modern.group_writer import GroupWriter
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.coordinator.group.offset_cache import OffsetCache
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse, JoinGroupResponseMember
@@ -59,6 +61,10 @@ class GroupMetadata:
         self.pending_members: set[str] = set()
         self.pending_sync_members: set[str] = set()
         self.offsets = OffsetCache()
+        self.modern: ConsumerGroup | None = None
+        """The members and epochs of a group of KIP-848, which has no members here; None for a classic group."""
+        self.writer: GroupWriter | None = None
+        """Writes the changes of ``modern``."""
         self._time = time
         self._static_members: dict[str, str] = {}
         self._awaiting_join = 0
@@ -70,6 +76,17 @@ class GroupMetadata:
     def is_in(self, *states: GroupState) -> bool:
         """Whether the group is in one of these states."""
         return self.state in states
+
+    @property
+    def is_unused(self) -> bool:
+        """Whether the group has neither members of any kind nor offsets."""
+        return self.is_in(GroupState.EMPTY) and self.offsets.is_empty and not self.has_modern_members
+
+    @property
+    def has_modern_members(self) -> bool:
+        """Whether it is a group of KIP-848 with members, or the departure of the last one is not in the log yet."""
+        is_busy = self.writer is not None and not self.writer.is_idle
+        return self.modern is not None and (is_busy or bool(self.modern.members))
 
     @property
     def can_rebalance(self) -> bool:
@@ -296,12 +313,14 @@ class GroupMetadata:
 
     def is_subscribed_to_topic(self, topic: str) -> bool:
         """Whether a member subscribes to the topic; true if that cannot be known."""
+        if self.modern is not None:
+            return self.modern.is_subscribed_to_topic(topic)
         return self._subscribed_topics is None or topic in self._subscribed_topics
 
     @property
     def is_consumer_group(self) -> bool:
         """Whether the members are consumers, not Connect workers for example."""
-        return self.protocol_type == CONSUMER_PROTOCOL_TYPE
+        return self.modern is not None or self.protocol_type == CONSUMER_PROTOCOL_TYPE
 
     def _compute_subscribed_topics(self) -> frozenset[str] | None:
         """The topics that consumers subscribe to; None for members of another kind or with unreadable metadata.
@@ -334,6 +353,13 @@ class GroupMetadata:
 
         An offset of a topic that a member may still read never expires.
         """
+        if self.modern is not None:
+            read = self.modern.subscribed_topics()
+            return self.offsets.remove_if(
+                lambda tp, offset: (
+                    tp.topic not in read and _is_expired(offset, offset.commit_timestamp_ms, now_ms, retention_ms)
+                )
+            )
         if self.protocol_type is not None and self.state is GroupState.EMPTY:
             return self.offsets.remove_if(
                 lambda _tp, offset: _is_expired(

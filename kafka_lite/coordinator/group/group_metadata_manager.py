@@ -23,6 +23,7 @@ from kafka_lite.coordinator.group.group_loader import GroupLoader, batches_of
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_records_appender import GroupRecordsAppender
 from kafka_lite.coordinator.group.group_state import GroupState
+from kafka_lite.coordinator.group.modern.group_writer import GroupWriter, Records
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.coordinator.group.offset_cache import OffsetCache
 from kafka_lite.coordinator.group.offsets_log import (
@@ -172,6 +173,15 @@ class GroupMetadataManager:
 
         self._appender.append_for_group(group, [(key, value)], on_appended)
 
+    def writer_of(self, group: GroupMetadata) -> GroupWriter:
+        """The writer of a group of KIP-848. Must be called with the group's lock held."""
+
+        def append(records: Records, on_written: Callable[[AppendResult], None]) -> None:
+            self._appender.append_for_group(group, records, group.lock.holding(on_written))
+
+        group.writer = group.writer or GroupWriter(append)
+        return group.writer
+
     def store_offsets(
         self,
         group: GroupMetadata,
@@ -273,12 +283,12 @@ class GroupMetadataManager:
         for group in groups:
             with group.lock:
                 offsets = select(group)
-                if group.is_in(GroupState.EMPTY) and group.offsets.is_empty:
+                if group.is_unused:
                     logger.info("Group %s transitioned to Dead in generation %d", group.group_id, group.generation_id)
                     group.transition_to(GroupState.DEAD)
                 tombstones = [group_records.offset_commit_key(group.group_id, tp) for tp in offsets]
-                if group.is_in(GroupState.DEAD) and self._remove(group) and group.generation_id > 0:
-                    tombstones.append(group_records.group_metadata_key(group.group_id))
+                if group.is_in(GroupState.DEAD) and self._remove(group):
+                    tombstones += group_records.group_keys(group)
                 if tombstones:
                     self._appender.append_for_group(
                         group, [(key, None) for key in tombstones], _log_failure(group.group_id)

@@ -18,12 +18,16 @@ from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_metadata_manager import COMMIT_ERRORS
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.member_metadata import UNKNOWN_MEMBER_ID
+from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
 from kafka_lite.coordinator.group.offset_and_metadata import INVALID_OFFSET, NO_METADATA, OffsetAndMetadata
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 
 logger = logging.getLogger(__name__)
 
 NOTHING_COMMITTED = OffsetAndMetadata(INVALID_OFFSET, NO_METADATA, commit_timestamp_ms=-1)
+
+TXN_COMMIT_ERRORS = {Errors.STALE_MEMBER_EPOCH: Errors.ILLEGAL_GENERATION}
+"""The errors that producers know instead of those of consumers."""
 
 Outcomes = Mapping[TopicPartition, Errors]
 FetchedOffset = tuple[OffsetAndMetadata, Errors]
@@ -45,7 +49,10 @@ class Committer:
 
     member_id: str = UNKNOWN_MEMBER_ID
     generation_id: int = -1
+    """The generation, or the member epoch in a group of KIP-848."""
     group_instance_id: str | None = None
+    knows_member_epochs: bool = False
+    """Whether the request is of a version that may have a member epoch."""
 
     @property
     def claims_membership(self) -> bool:
@@ -80,7 +87,8 @@ class GroupOffsets:
             if committer.generation_id < 0:
                 group = self._groups.get_or_create_group(group_id)  # only its offsets are kept here
             else:
-                error = Errors.ILLEGAL_GENERATION  # the group has moved or was forgotten
+                # The group has moved or was forgotten.
+                error = Errors.GROUP_ID_NOT_FOUND if committer.knows_member_epochs else Errors.ILLEGAL_GENERATION
         if error is not Errors.NONE or group is None:
             respond(dict.fromkeys(offsets, error))
             return
@@ -95,6 +103,8 @@ class GroupOffsets:
         """Check whether this commit is allowed now. A member's commit also counts as a heartbeat."""
         if group.is_in(GroupState.DEAD):
             return Errors.COORDINATOR_NOT_AVAILABLE
+        if group.modern is not None:
+            return _check_modern_commit(group.modern, committer)
         if group.is_in(GroupState.EMPTY) and committer.generation_id < 0:
             return Errors.NONE
         if not committer.claims_membership:
@@ -146,6 +156,9 @@ class GroupOffsets:
     def _check_txn_commit(group: GroupMetadata, committer: Committer) -> Errors:
         if group.is_in(GroupState.DEAD):
             return Errors.COORDINATOR_NOT_AVAILABLE
+        if group.modern is not None:
+            error = _check_modern_commit(group.modern, committer) if committer.claims_membership else Errors.NONE
+            return TXN_COMMIT_ERRORS.get(error, error)
         is_outside = group.is_in(GroupState.EMPTY) and committer.generation_id < 0
         if is_outside or not committer.claims_membership:
             return Errors.NONE
@@ -158,13 +171,18 @@ class GroupOffsets:
     # ── OffsetFetch ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_fetch_offsets(
-        self, group_id: str, partitions: Collection[TopicPartition] | None, *, require_stable: bool = False
+        self,
+        group_id: str,
+        partitions: Collection[TopicPartition] | None,
+        *,
+        require_stable: bool = False,
+        member: tuple[str | None, int] = (None, -1),
     ) -> dict[TopicPartition, FetchedOffset]:
         """The committed offsets of the partitions (None: of all). A partition without a commit gets offset -1 and no
         error.
 
         With ``require_stable``, a partition with a pending commit gets UNSTABLE_OFFSET_COMMIT, and the client asks
-        again. Raises ApiError for the group as a whole.
+        again. ``member`` is the member id and epoch of a sender of KIP-848. Raises ApiError for the group as a whole.
         """
         error = self._coordinator.check_group(group_id, may_be_nameless=True)
         if error is not Errors.NONE:
@@ -175,6 +193,8 @@ class GroupOffsets:
         with group.lock:
             if group.is_in(GroupState.DEAD):
                 return dict.fromkeys(partitions or (), (NOTHING_COMMITTED, Errors.NONE))
+            if group.modern is not None:
+                group.modern.check_fetch(*member)
             wanted = group.offsets.all_offsets() if partitions is None else partitions
             return {tp: _fetched(group, tp, require_stable) for tp in wanted}
 
@@ -193,7 +213,7 @@ class GroupOffsets:
         with group.lock:
             if group.is_in(GroupState.DEAD):
                 raise Errors.GROUP_ID_NOT_FOUND.exception()
-            if not group.is_in(GroupState.EMPTY) and not group.is_consumer_group:
+            if group.modern is None and not group.is_in(GroupState.EMPTY) and not group.is_consumer_group:
                 raise Errors.NON_EMPTY_GROUP.exception()
             outcomes = {
                 tp: Errors.GROUP_SUBSCRIBED_TO_TOPIC if _is_read(group, tp) else Errors.NONE for tp in partitions
@@ -218,7 +238,20 @@ def _remove(
 
 
 def _is_read(group: GroupMetadata, topic_partition: TopicPartition) -> bool:
-    return not group.is_in(GroupState.EMPTY) and group.is_subscribed_to_topic(topic_partition.topic)
+    has_members = group.has_modern_members or not group.is_in(GroupState.EMPTY)
+    return has_members and group.is_subscribed_to_topic(topic_partition.topic)
+
+
+def _check_modern_commit(group: ConsumerGroup, committer: Committer) -> Errors:
+    """Check a commit in a group of KIP-848, where generations are member epochs."""
+    try:
+        group.check_commit(committer.member_id, committer.group_instance_id, committer.generation_id)
+    except ApiError as failure:
+        is_stale = failure.error is Errors.STALE_MEMBER_EPOCH and not committer.knows_member_epochs
+        return Errors.UNSUPPORTED_VERSION if is_stale else failure.error
+    if committer.generation_id >= 0 and not committer.knows_member_epochs:
+        return Errors.UNSUPPORTED_VERSION
+    return Errors.NONE
 
 
 def _fetched(group: GroupMetadata, topic_partition: TopicPartition, require_stable: bool) -> FetchedOffset:

@@ -20,6 +20,7 @@ from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_metadata_manager import GroupMetadataManager
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.member_metadata import UNKNOWN_MEMBER_ID, MemberMetadata, join_error, sync_error
+from kafka_lite.coordinator.group.modern.group_change import GroupChange
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse
 from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupResponse
 
@@ -72,6 +73,8 @@ class GroupRebalancer:
     ) -> None:
         self._config = config
         self._groups = group_manager
+        self.loaded_listeners: list[Callable[[GroupMetadata], None]] = []
+        """Called for each group that was read from the log."""
         self._heartbeat_purgatory = heartbeat_purgatory
         self._rebalance_purgatory = rebalance_purgatory
 
@@ -313,6 +316,17 @@ class GroupRebalancer:
                 reason = f"removing member {member_id} on heartbeat expiration"
                 self.remove_member_and_update_group(group, member, reason)
 
+    def becomes_classic(self, group: GroupMetadata) -> bool:
+        """Make a group of KIP-848 without members a classic one; False if it has members."""
+        if group.has_modern_members:
+            return False
+        if group.modern is not None:
+            change = GroupChange(group.modern)
+            change.extend(group.modern.tombstones())
+            self._groups.writer_of(group).write(change, lambda _: None)
+            group.modern = None
+        return True
+
     # ── the group's partition moves ───────────────────────────────────────────────────────────────────────────────
 
     def on_group_loaded(self, group: GroupMetadata) -> None:
@@ -323,6 +337,8 @@ class GroupRebalancer:
                 self.prepare_rebalance(group, f"Freshly-loaded group is over capacity ({self._config.max_size})")
             for member in group.members.values():
                 self.schedule_next_heartbeat_expiration(group, member)
+        for listener in self.loaded_listeners:
+            listener(group)
 
     def on_group_unloaded(self, group: GroupMetadata) -> None:
         """Redirect all parked requests: another broker coordinates the group from now on."""

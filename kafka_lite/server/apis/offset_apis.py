@@ -38,6 +38,7 @@ from kafka_lite.zookeeper.znode_json import ZnodeDataError
 logger = logging.getLogger(__name__)
 
 ZOOKEEPER_VERSION = 0
+FIRST_COMMIT_VERSION_WITH_MEMBER_EPOCH = 9
 FIRST_FETCH_VERSION_WITH_GROUP_ERROR = 2
 FIRST_FETCH_VERSION_WITH_MANY_GROUPS = 8
 FIRST_TXN_COMMIT_VERSION_WITH_ABORTABLE = 4
@@ -94,7 +95,10 @@ class OffsetApis:
         elif request.header.api_version == ZOOKEEPER_VERSION:
             send({tp: self._commit_to_zookeeper(body.group_id, tp, known[tp]) for tp in known})
         else:
-            committer = Committer(body.member_id, body.generation_id_or_member_epoch, body.group_instance_id)
+            knows_epochs = request.header.api_version >= FIRST_COMMIT_VERSION_WITH_MEMBER_EPOCH
+            committer = Committer(
+                body.member_id, body.generation_id_or_member_epoch, body.group_instance_id, knows_epochs
+            )
             offsets = {tp: self._offset(partition, body.retention_time_ms) for tp, partition in known.items()}
             self._offsets.handle_commit_offsets(body.group_id, committer, offsets, send)
 
@@ -203,7 +207,10 @@ class OffsetApis:
     ) -> offset_fetch.OffsetFetchResponseGroup:
         try:
             fetched = self._offsets.handle_fetch_offsets(
-                group.group_id, _partitions(group.topics), require_stable=require_stable
+                group.group_id,
+                _partitions(group.topics),
+                require_stable=require_stable,
+                member=(group.member_id, group.member_epoch),
             )
         except ApiError as failure:
             return offset_fetch.OffsetFetchResponseGroup(group_id=group.group_id, error_code=failure.error.code)

@@ -19,6 +19,7 @@ from kafka_lite.protocol.messages.api_33_alter_configs import AlterConfigsResour
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
     AlterConfigsResourceResponse as IncrementallyAltered,
 )
+from kafka_lite.protocol.messages.api_69_consumer_group_describe import DescribedGroup as ConsumerGroup
 from kafka_lite.security.authorizer.acl_binding import AclOperation
 from kafka_lite.security.authorizer.resource_pattern import CLUSTER_NAME, ResourceType
 from kafka_lite.server.apis.api_handler import Handler, Respond
@@ -111,6 +112,40 @@ def describe_groups(auth: AuthHelper, request: Request, body: Any, respond: Resp
         response.groups.extend(refusals)
 
     handler(request, rest, changed(respond, complete))
+
+
+def consumer_group_describe(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+    """Describe each group, and the topics of its members: a group that has others is refused."""
+    denied = auth.denied(request, DESCRIBE, GROUP, body.group_ids)
+    error = Errors.GROUP_AUTHORIZATION_FAILED
+    refusals = [
+        ConsumerGroup(error_code=error.code, error_message=error.message, group_id=name)
+        for name in body.group_ids
+        if name in denied
+    ]
+    rest = copy.copy(body)
+    rest.group_ids = [name for name in body.group_ids if name not in denied]
+
+    def complete(response: Any) -> None:
+        for group in response.groups:
+            if not group.error_code:
+                _hide_topics(auth, request, group)
+            if body.include_authorized_operations and not group.error_code:
+                group.authorized_operations = auth.authorized_operations(request, GROUP, group.group_id)
+        response.groups.extend(refusals)
+
+    handler(request, rest, changed(respond, complete))
+
+
+def _hide_topics(auth: AuthHelper, request: Request, group: ConsumerGroup) -> None:
+    names = {name for member in group.members for name in member.subscribed_topic_names}
+    for member in group.members:
+        for assignment in (member.assignment, member.target_assignment):
+            names.update(partitions.topic_name for partitions in assignment.topic_partitions)
+    if auth.denied(request, DESCRIBE, TOPIC, names):
+        group.error_code = Errors.TOPIC_AUTHORIZATION_FAILED.code
+        group.error_message = "The group has described topic(s) that the client is not authorized to describe."
+        group.members = []
 
 
 def list_groups(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:

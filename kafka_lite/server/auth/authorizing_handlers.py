@@ -6,7 +6,7 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala, where each handler asks by itself
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from kafka_lite.common.errors import Errors
@@ -85,6 +85,8 @@ RULES: dict[ApiKey, Rule] = {
     ApiKey.DESCRIBE_PRODUCERS: on_topics(_OP.READ),
     ApiKey.DESCRIBE_TRANSACTIONS: admin_rules.describe_transactions,
     ApiKey.LIST_TRANSACTIONS: admin_rules.list_transactions,
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: on_named(_OP.READ, GROUP, "group_id", client_rules.subscribed_topics),
+    ApiKey.CONSUMER_GROUP_DESCRIBE: admin_rules.consumer_group_describe,
 }
 """The rule of each request but Metadata and DeleteTopics, whose rules need to know which topics there are. A request
 without a rule is refused, so that a new handler cannot be forgotten here."""
@@ -124,6 +126,16 @@ def _refuse_undecided(auth: AuthHelper, request: Request, body: Any, respond: Re
         auth.close_connection(request)
     else:
         respond(refused(request, body, Errors.UNKNOWN_SERVER_ERROR))
+
+
+def visible_rule(auth: AuthHelper) -> Callable[[Request, Iterable[str]], frozenset[str]]:
+    """For ``ConsumerGroupApis``: the topics that a client may describe, so that a regular expression may mean them."""
+
+    def visible(request: Request, topics: Iterable[str]) -> frozenset[str]:
+        names = frozenset(topics)
+        return names - auth.denied(request, _OP.DESCRIBE, TOPIC, names, log_if_denied=False)
+
+    return visible
 
 
 def fetch_rule(auth: AuthHelper) -> Callable[[Request, bool, set[str]], set[str]]:

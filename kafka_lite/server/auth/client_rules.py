@@ -197,6 +197,14 @@ def offset_fetch(auth: AuthHelper, request: Request, body: Any, respond: Respond
         handle_rest(request, body, respond, handler, Errors.TOPIC_AUTHORIZATION_FAILED, denied)
 
 
+def subscribed_topics(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+    """Describe the topics that a member of a consumer group subscribes to by name, or the heartbeat is refused."""
+    if auth.denied(request, AclOperation.DESCRIBE, ResourceType.TOPIC, body.subscribed_topic_names or ()):
+        respond(refused(request, body, Errors.TOPIC_AUTHORIZATION_FAILED))
+    else:
+        handler(request, body, respond)
+
+
 def offset_delete(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
     """Delete the group, and read the topics. The coordinator is always asked: its error is about the whole group."""
     if not auth.authorize(request, AclOperation.DELETE, GROUP, body.group_id):

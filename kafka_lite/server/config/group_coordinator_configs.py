@@ -1,9 +1,16 @@
 """Keys about consumer groups, their offsets, and transactions.
 
-Kafka 0.10.2: core/.../server/KafkaConfig.scala (group coordinator; transactions: 0.11) · book 5.2.1
+Kafka 0.10.2: core/.../server/KafkaConfig.scala (group coordinator; transactions: 0.11); groups of KIP-848: Kafka 4.1,
+group-coordinator/.../group/GroupCoordinatorConfig.java (validate) · book 5.2.1
 """
 
-from kafka_lite.common.config_def import ConfigDef, Importance, Range, Type
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type
+from kafka_lite.coordinator.group.modern.consumer_group_config import ASSIGNORS, ConsumerGroupConfig
 
 at_least = Range.at_least
 HIGH, MEDIUM, LOW = Importance
@@ -20,6 +27,28 @@ GROUP_COORDINATOR_CONFIGS = (
             "How long the first rebalance of an empty group waits for more members (since Kafka 0.11).", at_least(0))
     .define("group.max.size", Type.INT, 2147483647, MEDIUM,
             "The maximum number of members of a group (since Kafka 2.2).", at_least(1))
+    .define("group.coordinator.rebalance.protocols", Type.LIST, "classic", MEDIUM,
+            "The protocols of groups: `classic`, with JoinGroup, and `consumer`, in which the coordinator assigns "
+            "(KIP-848, since Kafka 3.7).")
+    .define("group.consumer.session.timeout.ms", Type.INT, 45000, MEDIUM,
+            "How long the coordinator waits for a heartbeat of a member of a consumer group (KIP-848).", at_least(1))
+    .define("group.consumer.min.session.timeout.ms", Type.INT, 45000, MEDIUM,
+            "The shortest session timeout that may be set for consumer groups.", at_least(1))
+    .define("group.consumer.max.session.timeout.ms", Type.INT, 60000, MEDIUM,
+            "The longest session timeout that may be set for consumer groups.", at_least(1))
+    .define("group.consumer.heartbeat.interval.ms", Type.INT, 5000, MEDIUM,
+            "The interval between heartbeats that members of consumer groups are told.", at_least(1))
+    .define("group.consumer.min.heartbeat.interval.ms", Type.INT, 5000, MEDIUM,
+            "The shortest heartbeat interval that may be set for consumer groups.", at_least(1))
+    .define("group.consumer.max.heartbeat.interval.ms", Type.INT, 15000, MEDIUM,
+            "The longest heartbeat interval that may be set for consumer groups.", at_least(1))
+    .define("group.consumer.max.size", Type.INT, 2147483647, MEDIUM,
+            "The maximum number of members of a consumer group.", at_least(1))
+    .define("group.consumer.assignors", Type.LIST, "uniform,range", MEDIUM,
+            "The assignors of consumer groups: `uniform` and `range`. The first is that of groups whose members name "
+            "none.")
+    .define("group.consumer.regex.refresh.interval.ms", Type.INT, 600000, MEDIUM,
+            "How often the topics of a regular expression are looked up again at the latest.", at_least(10000))
     .define("offset.metadata.max.bytes", Type.INT, 4096, HIGH,
             "The maximum size of the metadata of an offset commit.")
     .define("offsets.load.buffer.size", Type.INT, 5242880, HIGH,
@@ -67,3 +96,50 @@ GROUP_COORDINATOR_CONFIGS = (
             "How often to remove expired transactional ids (since Kafka 0.11).", at_least(1))
 )
 # fmt: on
+
+PROTOCOLS_KEY = "group.coordinator.rebalance.protocols"
+ASSIGNORS_KEY = "group.consumer.assignors"
+CLASSIC, CONSUMER = "classic", "consumer"
+JAVA_CLASSES = {
+    "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",
+    "org.apache.kafka.coordinator.group.assignor.RangeAssignor": "range",
+}
+"""The names of assignors up to Kafka 4.0."""
+
+
+def consumer_group_config(values: Mapping[str, Any]) -> ConsumerGroupConfig:
+    """The configuration. Raises ConfigError."""
+    session_ms = _within(values, "group.consumer", "session.timeout.ms")
+    interval_ms = _within(values, "group.consumer", "heartbeat.interval.ms")
+    if interval_ms >= session_ms:
+        key = "group.consumer.heartbeat.interval.ms"
+        raise ConfigError(key, interval_ms, "it must be less than group.consumer.session.timeout.ms")
+    names = [JAVA_CLASSES.get(name, name) for name in values[ASSIGNORS_KEY]]
+    if not names or any(name not in ASSIGNORS for name in names):
+        raise ConfigError(ASSIGNORS_KEY, values[ASSIGNORS_KEY], f"valid: {', '.join(ASSIGNORS)}")
+    return ConsumerGroupConfig(
+        is_enabled=CONSUMER in _protocols(values),
+        session_timeout_ms=session_ms,
+        heartbeat_interval_ms=interval_ms,
+        max_size=values["group.consumer.max.size"],
+        assignors={name: ASSIGNORS[name] for name in names},
+        regex_refresh_interval_ms=values["group.consumer.regex.refresh.interval.ms"],
+    )
+
+
+def _protocols(values: Mapping[str, Any]) -> set[str]:
+    protocols = {name.strip().lower() for name in values[PROTOCOLS_KEY]}
+    if CLASSIC not in protocols or not protocols <= {CLASSIC, CONSUMER}:
+        reason = f"valid: {CLASSIC}, which cannot be left out, and {CONSUMER}"
+        raise ConfigError(PROTOCOLS_KEY, values[PROTOCOLS_KEY], reason)
+    return protocols
+
+
+def _within(values: Mapping[str, Any], prefix: str, name: str) -> int:
+    """A value between those of its two limits."""
+    key = f"{prefix}.{name}"
+    value: int = values[key]
+    lowest, highest = values[f"{prefix}.min.{name}"], values[f"{prefix}.max.{name}"]
+    if not lowest <= value <= highest:
+        raise ConfigError(key, value, f"it must be between {lowest} and {highest}")
+    return value

@@ -16,12 +16,15 @@ from kafka_lite.coordinator.group.group_config import GroupConfig, OffsetConfig
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
 from kafka_lite.coordinator.group.group_metadata_manager import GroupMetadataManager
 from kafka_lite.coordinator.group.group_offsets import GroupOffsets
+from kafka_lite.coordinator.group.modern.consumer_group_coordinator import ConsumerGroupCoordinator
 from kafka_lite.record.compression import CompressionType
+from kafka_lite.server.apis.consumer_group_apis import ConsumerGroupApis, VisibleTo
 from kafka_lite.server.apis.group_apis import GroupApis
 from kafka_lite.server.apis.offset_apis import OffsetApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.startup.cluster_topics import current_topics
 from kafka_lite.server.transactions.transaction_verification import TransactionVerification
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
@@ -56,8 +59,11 @@ def offset_config(config: KafkaConfig) -> OffsetConfig:
 class GroupCoordination:
     """The broker's coordinator with the parts that it uses."""
 
-    def __init__(self, config: KafkaConfig, replica_manager: ReplicaManager, time: Time) -> None:
+    def __init__(
+        self, config: KafkaConfig, replica_manager: ReplicaManager, metadata_cache: MetadataCache, time: Time
+    ) -> None:
         self._time = time
+        scheduler = KafkaScheduler(1, "group-metadata-manager-", time)
         heartbeats: DelayedOperationPurgatory[DelayedHeartbeat] = DelayedOperationPurgatory(
             "Heartbeat", broker_id=config.broker_id, time=time
         )
@@ -65,10 +71,11 @@ class GroupCoordination:
             "Rebalance", broker_id=config.broker_id, time=time
         )
         self.offset_config = offset_config(config)
-        self.group_manager = GroupMetadataManager(
-            self.offset_config, replica_manager, KafkaScheduler(1, "group-metadata-manager-", time), time
-        )
+        self.group_manager = GroupMetadataManager(self.offset_config, replica_manager, scheduler, time)
         self.coordinator = GroupCoordinator(group_config(config), self.group_manager, heartbeats, rebalances)
+        self.consumer_groups = ConsumerGroupCoordinator(
+            config.consumer_groups, self.coordinator, current_topics(metadata_cache), scheduler, time
+        )
         self.offsets = GroupOffsets(self.coordinator)
 
     def startup(self, zk_client: KafkaZkClient) -> None:
@@ -85,6 +92,10 @@ class GroupCoordination:
         """Handlers of requests about groups."""
         version = self.offset_config.inter_broker_protocol_version
         return GroupApis(self.coordinator, GroupAdmin(self.coordinator), version)
+
+    def consumer_group_apis(self, visible_to: VisibleTo | None) -> ConsumerGroupApis:
+        """Handlers of requests about groups of KIP-848."""
+        return ConsumerGroupApis(self.consumer_groups, visible_to)
 
     def offset_apis(
         self, metadata_cache: MetadataCache, zk_client: KafkaZkClient, verification: TransactionVerification

@@ -31,14 +31,14 @@ from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.apis.sasl_apis import SaslApis
 from kafka_lite.server.auth.auth_helper import AuthHelper
-from kafka_lite.server.auth.authorizing_handlers import authorizing, fetch_rule
+from kafka_lite.server.auth.authorizing_handlers import authorizing, fetch_rule, visible_rule
 from kafka_lite.server.auth.delegation_token_rules import token_rule
 from kafka_lite.server.down_conversions import DownConversions
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
 from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
 from kafka_lite.server.heavy_requests import HeavyRequests
-from kafka_lite.server.kafka_apis import SERVED_VERSIONS, ApiHandlers, KafkaApis
+from kafka_lite.server.kafka_apis import ApiHandlers, KafkaApis, served_versions
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_healthcheck import KafkaHealthcheck
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
@@ -102,7 +102,7 @@ class RequestHandling:
             parts.metadata_cache,
             parts.healthcheck.local_broker,
             parts.admin_manager.auto_create_topic,
-            SERVED_VERSIONS,
+            served_versions(consumer_groups=parts.config.consumer_groups.is_enabled),
         )
         self.apis = KafkaApis(
             channel, parts.socket_server.unserved_requests, self._new_handlers(), self._request_helper
@@ -141,6 +141,7 @@ class RequestHandling:
             client_quotas=ClientQuotaApis(parts.zk_client),
             producer_ids=ProducerIdApis(parts.producer_ids, parts.transactions.coordinator, replica_manager),
             groups=parts.groups.group_apis(),
+            consumer_groups=parts.groups.consumer_group_apis(None if self._auth is None else visible_rule(self._auth)),
             offsets=parts.groups.offset_apis(parts.metadata_cache, parts.zk_client, verification),
             replication=self._new_replication_apis(),
             log_dirs=LogDirApis(parts.config.log_dirs, replica_manager),

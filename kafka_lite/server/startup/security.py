@@ -18,7 +18,7 @@ from kafka_lite.server.admin.delegation_token_manager import DelegationTokenConf
 from kafka_lite.server.admin.zk_delegation_tokens import ZkDelegationTokenStore, token_changes
 from kafka_lite.server.apis.api_version_manager import ApiVersionManager
 from kafka_lite.server.auth.authorizer_loading import load_authorizer
-from kafka_lite.server.kafka_apis import SERVED_VERSIONS
+from kafka_lite.server.kafka_apis import served_versions
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.sanitizer import desanitize
@@ -44,7 +44,7 @@ def broker_security(config: KafkaConfig, zk_client: KafkaZkClient, time: Time) -
     """Read users, delegation tokens and access control lists from ZooKeeper. Raises ConfigError."""
     protocol = config.inter_broker_protocol_version
     authorizer = load_authorizer(config.values, config.original, protocol, zk_client, time)
-    sasl = sasl_services(zk_client, time)
+    sasl = sasl_services(zk_client, time, consumer_groups=config.consumer_groups.is_enabled)
     tokens = token_manager(DelegationTokenConfig.of(config.values), zk_client, sasl.tokens, time)
     return BrokerSecurity(sasl, authorizer, tokens)
 
@@ -63,7 +63,7 @@ def token_manager(
     return manager
 
 
-def sasl_services(zk_client: KafkaZkClient, time: Time) -> SaslServices:
+def sasl_services(zk_client: KafkaZkClient, time: Time, *, consumer_groups: bool) -> SaslServices:
     """The credentials that ZooKeeper has now, and the versions that the broker serves.
 
     Later changes of credentials come with those of other configurations, which the broker follows once it is up; by
@@ -75,5 +75,5 @@ def sasl_services(zk_client: KafkaZkClient, time: Time) -> SaslServices:
             credentials.update_credentials(desanitize(name), zk_client.get_entity_config(f"users/{name}"))
         except ValueError as error:
             logger.error("A credential of the user %s cannot be read: %s", name, error)
-    versions = ApiVersionManager(SERVED_VERSIONS)
+    versions = ApiVersionManager(served_versions(consumer_groups=consumer_groups))
     return SaslServices(credentials, DelegationTokenCache(), versions.response, versions.unsupported, time)

@@ -1,0 +1,233 @@
+"""A group of KIP-848: its epochs, members, target assignment, and who has which partition.
+
+Kafka 4.1: group-coordinator/.../group/modern/consumer/ConsumerGroup.java, modern/ModernGroup.java · book 5.2.2, 5.4.2
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import cast
+from uuid import UUID
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.coordinator.group.modern import consumer_group_records as group_records
+from kafka_lite.coordinator.group.modern.consumer_group_member import LEAVE_GROUP_MEMBER_EPOCH, ConsumerGroupMember
+from kafka_lite.coordinator.group.modern.consumer_group_records import GroupRecord, Key
+from kafka_lite.coordinator.group.modern.consumer_group_state import VALID_PREVIOUS_STATES, ConsumerGroupState
+from kafka_lite.coordinator.group.modern.current_assignment_builder import NO_EPOCH
+from kafka_lite.coordinator.group.modern.topic_partitions import TopicIdPartitions, from_structs, pairs
+from kafka_lite.protocol.messages import consumer_group_records as records
+from kafka_lite.protocol.schema import Message
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedRegularExpression:
+    """The topics that a regular expression matched at some time."""
+
+    topics: frozenset[str]
+    timestamp_ms: int
+
+
+@dataclass
+class ConsumerGroup:
+    """The state of a group, which changes by records only.
+
+    ::
+
+        group epoch        ▲ grows when members, subscriptions or topics change
+        assignment epoch   │ follows it when the target has been computed
+        member epochs      │ follow that, each when its member has given up what it must
+
+    The log's records are the state: ``replay`` applies one, whether it was just decided or read from the log, and
+    returns the record that undoes it, for the case that the log refuses it. Callers hold the lock of the group.
+    """
+
+    group_id: str
+    group_epoch: int = 0
+    metadata_hash: int = 0
+    assignment_epoch: int = 0
+    members: dict[str, ConsumerGroupMember] = field(default_factory=dict)
+    target: dict[str, TopicIdPartitions] = field(default_factory=dict)
+    """The target assignment by member id."""
+    expressions: dict[str, ResolvedRegularExpression] = field(default_factory=dict)
+    topics_version: object = None
+    """The version of the topics that ``metadata_hash`` was computed from. It is not in the log."""
+    revoking: dict[str, int] = field(default_factory=dict)
+    """The epochs in which members were asked to give up partitions, whose timers run. They are not in the log."""
+    state: ConsumerGroupState = ConsumerGroupState.EMPTY
+    _static_members: dict[str, str] = field(default_factory=dict)
+    _owners: dict[tuple[UUID, int], str] = field(default_factory=dict)
+    _values: dict[tuple[object, ...], Message] = field(default_factory=dict)
+
+    # ── members ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def member(self, member_id: str) -> ConsumerGroupMember:
+        """The member. Raises UNKNOWN_MEMBER_ID."""
+        member = self.members.get(member_id)
+        if member is None:
+            raise Errors.UNKNOWN_MEMBER_ID.exception(f"Member {member_id} is not a member of group {self.group_id}.")
+        return member
+
+    def static_member(self, instance_id: str | None) -> ConsumerGroupMember | None:
+        """The member with this instance id."""
+        member_id = None if instance_id is None else self._static_members.get(instance_id)
+        return None if member_id is None else self.members.get(member_id)
+
+    def epoch_of(self, topic_id: UUID, partition: int) -> int:
+        """The epoch of the member that has the partition, or is giving it up; NO_EPOCH if nobody has it."""
+        owner = self._owners.get((topic_id, partition))
+        return NO_EPOCH if owner is None else self.members[owner].member_epoch
+
+    def subscribed_topics(self) -> frozenset[str]:
+        """The topics that members subscribe to."""
+        return frozenset().union(*(self.topics_of(member) for member in self.members.values()))
+
+    def topics_of(self, member: ConsumerGroupMember) -> frozenset[str]:
+        """The topics that a member subscribes to, by name or by a regular expression that is resolved."""
+        resolved = self.expressions.get(member.subscribed_topic_regex or "")
+        return member.subscribed_topic_names | (resolved.topics if resolved is not None else frozenset())
+
+    def is_subscribed_to_topic(self, topic: str) -> bool:
+        """Whether a member subscribes to the topic."""
+        return any(topic in self.topics_of(member) for member in self.members.values())
+
+    def preferred_assignor(self, default: str) -> str:
+        """The assignor that most members ask for, the first by name of several; ``default`` if none asks for any."""
+        votes = Counter(name for member in self.members.values() if (name := member.server_assignor) is not None)
+        return min(votes, key=lambda name: (-votes[name], name), default=default)
+
+    @property
+    def has_records(self) -> bool:
+        """Whether anything of the group is in the log."""
+        return bool(self._values)
+
+    def tombstones(self) -> list[GroupRecord]:
+        """The records that delete the group, which has no members."""
+        return group_records.group_tombstones(self.group_id, self.expressions)
+
+    # ── commits ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def check_commit(self, member_id: str, instance_id: str | None, member_epoch: int) -> None:
+        """Check the sender of an offset commit. Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID or STALE_MEMBER_EPOCH.
+
+        Without a member epoch it is an administrator, or a consumer with assigned partitions, for which the group has
+        to be empty.
+        """
+        if member_epoch < 0 and not self.members:
+            return
+        self.check_member_epoch(member_id, member_epoch)
+        current = self._static_members.get(instance_id) if instance_id is not None else None
+        if current is not None and current != member_id:
+            raise Errors.FENCED_INSTANCE_ID.exception()
+
+    def check_fetch(self, member_id: str | None, member_epoch: int) -> None:
+        """Check the sender of an offset fetch, which need not be a member. Raises like ``check_member_epoch``."""
+        if member_id is not None or member_epoch >= 0:
+            self.check_member_epoch(member_id or "", member_epoch)
+
+    def check_member_epoch(self, member_id: str, member_epoch: int) -> None:
+        """Raise UNKNOWN_MEMBER_ID, or STALE_MEMBER_EPOCH for any epoch but the member's."""
+        current = self.member(member_id).member_epoch
+        if current != member_epoch:
+            raise Errors.STALE_MEMBER_EPOCH.exception(
+                f"The received member epoch {member_epoch} does not match the expected member epoch {current}."
+            )
+
+    # ── records ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def replay(self, record: GroupRecord) -> GroupRecord:
+        """Apply a record; returns the one that undoes it."""
+        key, value = record
+        place = (type(key), *(getattr(key, each.name) for each in key.FIELDS))
+        before = self._values.pop(place, None)
+        if value is not None:
+            self._values[place] = value
+        self._apply(key, value)
+        self._update_state()
+        return key, before
+
+    def _apply(self, key: Key, value: Message | None) -> None:
+        if isinstance(key, records.ConsumerGroupMemberMetadataKey):
+            self._replay_subscription(key.member_id, cast(records.ConsumerGroupMemberMetadataValue | None, value))
+        elif isinstance(key, records.ConsumerGroupCurrentMemberAssignmentKey):
+            self._replay_current(key.member_id, cast(records.ConsumerGroupCurrentMemberAssignmentValue | None, value))
+        elif isinstance(key, records.ConsumerGroupTargetAssignmentMemberKey):
+            target = cast(records.ConsumerGroupTargetAssignmentMemberValue | None, value)
+            self.target.pop(key.member_id, None)
+            if target is not None:
+                self.target[key.member_id] = from_structs(target.topic_partitions)
+        elif isinstance(key, records.ConsumerGroupMetadataKey):
+            epoch = cast(records.ConsumerGroupMetadataValue | None, value)
+            self.group_epoch = 0 if epoch is None else epoch.epoch
+            self.metadata_hash = 0 if epoch is None else epoch.metadata_hash
+        elif isinstance(key, records.ConsumerGroupTargetAssignmentMetadataKey):
+            computed = cast(records.ConsumerGroupTargetAssignmentMetadataValue | None, value)
+            self.assignment_epoch = 0 if computed is None else computed.assignment_epoch
+        elif isinstance(key, records.ConsumerGroupRegularExpressionKey):
+            self._replay_expression(
+                key.regular_expression, cast(records.ConsumerGroupRegularExpressionValue | None, value)
+            )
+
+    def _replay_subscription(self, member_id: str, value: records.ConsumerGroupMemberMetadataValue | None) -> None:
+        before = self.members.get(member_id)
+        if value is None:
+            self._forget_owner(self.members.pop(member_id, None))
+            self.revoking.pop(member_id, None)
+            if before is not None and self._static_members.get(before.instance_id or "") == member_id:
+                del self._static_members[before.instance_id or ""]
+            return
+        self.members[member_id] = group_records.described(before or ConsumerGroupMember(member_id), value)
+        if value.instance_id is not None:
+            self._static_members[value.instance_id] = member_id
+
+    def _replay_current(self, member_id: str, value: records.ConsumerGroupCurrentMemberAssignmentValue | None) -> None:
+        before = self.members.get(member_id)
+        if before is None and value is None:
+            return  # the tombstone of a member that compaction has removed
+        gone = records.ConsumerGroupCurrentMemberAssignmentValue(
+            member_epoch=LEAVE_GROUP_MEMBER_EPOCH, previous_member_epoch=LEAVE_GROUP_MEMBER_EPOCH
+        )
+        self._forget_owner(before)
+        member = group_records.assigned(before or ConsumerGroupMember(member_id), gone if value is None else value)
+        self.members[member_id] = member
+        for partitions in (member.assigned, member.pending_revocation):
+            for pair in pairs(partitions):
+                self._owners[pair] = member_id
+
+    def _forget_owner(self, member: ConsumerGroupMember | None) -> None:
+        if member is None:
+            return
+        for partitions in (member.assigned, member.pending_revocation):
+            for pair in pairs(partitions):
+                if self._owners.get(pair) == member.member_id:
+                    del self._owners[pair]
+
+    def _replay_expression(self, expression: str, value: records.ConsumerGroupRegularExpressionValue | None) -> None:
+        self.expressions.pop(expression, None)
+        if value is not None:
+            self.expressions[expression] = ResolvedRegularExpression(frozenset(value.topics), value.timestamp)
+
+    # ── state ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def is_in(self, *states: ConsumerGroupState) -> bool:
+        """Whether the group is in one of these states."""
+        return self.state in states
+
+    def transition_to(self, target: ConsumerGroupState) -> None:
+        """Change the state. Raises RuntimeError for a transition that is not in VALID_PREVIOUS_STATES."""
+        if self.state not in VALID_PREVIOUS_STATES[target]:
+            raise RuntimeError(f"Group {self.group_id} cannot go from {self.state.name} to {target.name}")
+        self.state = target
+
+    def _update_state(self) -> None:
+        if self.is_in(ConsumerGroupState.DEAD):
+            return
+        if not self.members:
+            self.transition_to(ConsumerGroupState.EMPTY)
+        elif self.group_epoch > self.assignment_epoch:
+            self.transition_to(ConsumerGroupState.ASSIGNING)
+        elif all(member.is_reconciled_to(self.assignment_epoch) for member in self.members.values()):
+            self.transition_to(ConsumerGroupState.STABLE)
+        else:
+            self.transition_to(ConsumerGroupState.RECONCILING)

@@ -1,0 +1,49 @@
+"""One change of a group: records that are applied while it is decided, and can be taken back.
+
+Kafka 4.1: coordinator-common/.../runtime/CoordinatorRuntime.java (append, SnapshotRegistry) · book 3.5.4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
+from kafka_lite.coordinator.group.modern.consumer_group_records import GroupRecord
+
+
+class GroupChange:
+    """The group has the new state at once, so that each step of a decision sees the steps before it.
+
+    Nobody may be told of it before the log has it. If the log refuses it, or the decision fails, ``undo`` restores the
+    group. Kafka keeps a snapshot of all its maps for that; here every record knows what it replaced.
+    """
+
+    def __init__(self, group: ConsumerGroup) -> None:
+        self.group = group
+        self.records: list[GroupRecord] = []
+        self.deleted_keys: list[bytes] = []
+        """Keys of other kinds of records that this change deletes: those of a classic group."""
+        self._undo: list[GroupRecord] = []
+
+    def add(self, record: GroupRecord) -> None:
+        """Apply one more record."""
+        self._undo.append(self.group.replay(record))
+        self.records.append(record)
+
+    def extend(self, records: Iterable[GroupRecord]) -> None:
+        """Apply more records."""
+        for record in records:
+            self.add(record)
+
+    def absorb(self, later: GroupChange) -> None:
+        """Take over the records of the change that followed, so that both are written as one batch."""
+        self.records += later.records
+        self.deleted_keys += later.deleted_keys
+        self._undo += later._undo
+
+    def undo(self) -> None:
+        """Restore the state from before. Changes that followed must have been undone already."""
+        while self._undo:
+            self.group.replay(self._undo.pop())
+        self.group.topics_version = None
+        self.records.clear()

@@ -1,0 +1,56 @@
+"""Heartbeats that are wrong by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import TopicPartitions
+from tests.support.groups import error_of
+from tests.support.modern_groups import ModernGroups
+
+FIRST = {"member_id": "m", "rebalance_timeout_ms": 1000, "subscribed_topic_names": ["t"], "topic_partitions": []}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"group_id": ""}, "GroupId can't be empty."),
+        ({"member_id": ""}, "MemberId can't be empty."),
+        ({"instance_id": ""}, "InstanceId can't be empty."),
+        ({"rack_id": ""}, "RackId can't be empty."),
+        ({"rebalance_timeout_ms": -1}, "RebalanceTimeoutMs must be provided in first request."),
+        ({"topic_partitions": None}, "TopicPartitions must be empty when (re-)joining."),
+        ({"topic_partitions": [TopicPartitions()]}, "TopicPartitions must be empty when (re-)joining."),
+        ({"subscribed_topic_names": None}, "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when"),
+        ({"member_epoch": -3}, "MemberEpoch is invalid."),
+        ({"member_epoch": -2}, "InstanceId can't be null."),
+        ({"group_id": "g" * 40_000}, "A name is too long."),
+    ],
+)
+def test_a_wrong_request_is_refused_with_kafkas_message(fields: dict[str, Any], message: str) -> None:
+    response = ModernGroups().send(**(FIRST | fields))
+    assert response is not None
+    assert response.error_code == Errors.INVALID_REQUEST.code
+    assert (response.error_message or "").startswith(message)
+
+
+def test_an_assignor_must_be_known() -> None:
+    response = ModernGroups().send(**(FIRST | {"server_assignor": "sticky"}))
+    assert response is not None
+    assert error_of(response.error_code) is Errors.UNSUPPORTED_ASSIGNOR
+    assert "uniform, range" in (response.error_message or "")
+
+
+def test_a_client_of_version_0_is_given_its_member_id() -> None:
+    response = ModernGroups().send(0, **(FIRST | {"member_id": ""}))
+    assert response is not None
+    assert (error_of(response.error_code), len(response.member_id or "")) == (Errors.NONE, 22)
+
+
+def test_a_member_of_an_unknown_group_is_told_so() -> None:
+    response = ModernGroups().send(member_id="m", member_epoch=3)
+    assert response is not None
+    assert error_of(response.error_code) is Errors.GROUP_ID_NOT_FOUND

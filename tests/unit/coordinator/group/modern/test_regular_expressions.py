@@ -1,0 +1,72 @@
+"""Subscriptions by regular expression, with a stand-in for RE2 where the library is not installed."""
+
+from __future__ import annotations
+
+import re
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.coordinator.group.modern.consumer_group_heartbeat import HeartbeatClient
+from kafka_lite.coordinator.group.modern.regular_expressions import matching_topics
+from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from tests.support.modern_groups import FakeTopics, ModernGroups, topic_id
+
+
+@pytest.fixture
+def re2(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = SimpleNamespace(Options=SimpleNamespace, compile=lambda text, _: re.compile(text), error=re.error)
+    monkeypatch.setitem(sys.modules, "re2", compiler)
+
+
+def refusal(expression: str) -> ApiError:
+    with pytest.raises(ApiError) as raised:
+        matching_topics(expression, ["a"])
+    assert raised.value.error is Errors.INVALID_REGULAR_EXPRESSION
+    return raised.value
+
+
+def test_without_the_library_every_expression_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "re2", None)
+    assert "google-re2" in str(refusal("a"))
+
+
+@pytest.mark.usefixtures("re2")
+def test_the_whole_name_has_to_match() -> None:
+    assert matching_topics("a.*", ["a", "ab", "ba"]) == {"a", "ab"}
+    assert "not a valid regular expression" in str(refusal("a("))
+    assert "characters" in str(refusal("a" * 5000))
+
+
+@pytest.mark.usefixtures("re2")
+def test_a_member_gets_the_topics_of_its_expression_and_new_ones_later() -> None:
+    groups = ModernGroups(topics=FakeTopics(ta=1, tb=1, u=1))
+    member = groups.member("m", topics=[], regex="t.*")
+    member.heartbeat()
+    assert member.owned == {(topic_id("ta"), 0), (topic_id("tb"), 0)}
+    groups.topics.set("tc", 2)
+    groups.settle(member)
+    assert {topic for topic, _ in member.owned} == {topic_id(name) for name in ("ta", "tb", "tc")}
+    assert groups.restart().group().expressions == groups.group().expressions
+    member.topics, member.regex = ["u"], ""
+    member.heartbeat(full=True)
+    groups.settle(member)
+    assert member.owned == {(topic_id("u"), 0)}
+    assert groups.group().expressions == {}
+
+
+@pytest.mark.usefixtures("re2")
+def test_an_expression_means_only_topics_that_the_client_may_describe() -> None:
+    groups = ModernGroups(topics=FakeTopics(ta=1, tb=1))
+    client = HeartbeatClient("c", "/h", lambda topics: frozenset(topics) - {"tb"})
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="g",
+        member_id="m",
+        rebalance_timeout_ms=1,
+        subscribed_topic_regex="t.*",
+        topic_partitions=[],
+    )
+    groups.coordinator.handle_heartbeat(request, 1, client, lambda response: None)
+    assert groups.group("g").subscribed_topics() == {"ta"}
