@@ -114,6 +114,17 @@ class ConfluentMember(Member):
             consumer.close()
 
 
+class ModernConfluentMember(ConfluentMember):
+    """librdkafka with a coordinator that assigns (KIP-848)."""
+
+    @property
+    def configs(self) -> dict[str, str | int]:
+        """Without what the broker decides."""
+        of_broker = ("partition.assignment.strategy", "session.timeout.ms", "heartbeat.interval.ms")
+        kept = {key: value for key, value in super().configs.items() if key not in of_broker}
+        return {**kept, "group.protocol": "consumer"}
+
+
 class CooperativeConfluentMember(ConfluentMember):
     """librdkafka with cooperative rebalancing."""
 

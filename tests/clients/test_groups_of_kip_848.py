@@ -1,0 +1,137 @@
+"""librdkafka with ``group.protocol=consumer``: the broker assigns."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from confluent_kafka import Consumer, ConsumerGroupType, KafkaError, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
+from tests.support.group_members import ConfluentMember, ModernConfluentMember
+
+PARTITIONS = 6
+QUICK = {
+    "group.coordinator.rebalance.protocols": "classic,consumer",
+    "group.consumer.min.heartbeat.interval.ms": "300",
+    "group.consumer.heartbeat.interval.ms": "300",
+    "group.consumer.min.session.timeout.ms": "3000",
+    "group.consumer.session.timeout.ms": "6000",
+}
+_names = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def modern() -> Iterator[Cluster]:
+    with Cluster(QUICK) as running:
+        yield running
+
+
+@pytest.fixture
+def topic(modern: Cluster) -> str:
+    name = f"modern-{next(_names)}"
+    modern.create_topic(name, partitions=PARTITIONS)
+    return name
+
+
+def produce(modern: Cluster, topic: str, values: range) -> None:
+    for value in values:
+        modern.produce(topic, str(value).encode(), partition=value % PARTITIONS)
+
+
+def test_members_share_the_partitions_and_hand_them_over(modern: Cluster, topic: str) -> None:
+    with ExitStack() as stack:
+        first = stack.enter_context(ModernConfluentMember(modern.bootstrap_servers, "share", topic))
+        eventually(lambda: len(first.partitions) == PARTITIONS, lambda: first.partitions)
+        second = stack.enter_context(ModernConfluentMember(modern.bootstrap_servers, "share", topic))
+        eventually(
+            lambda: (
+                len(first.partitions) == len(second.partitions) == 3
+                and first.partitions | second.partitions == set(range(PARTITIONS))
+            ),
+            lambda: (first.partitions, second.partitions),
+        )
+        produce(modern, topic, range(60))
+        eventually(lambda: len(first.values) + len(second.values) == 60, lambda: (first.values, second.values))
+        assert sorted(first.values + second.values) == list(range(60))
+        first.close()
+        eventually(lambda: len(second.partitions) == PARTITIONS, lambda: second.partitions)
+        produce(modern, topic, range(60, 90))
+        eventually(lambda: set(range(60, 90)) <= set(second.values), lambda: second.values)
+        assert not set(second.values) & set(first.values), "the first has committed what it read"
+
+
+def test_an_administrator_sees_both_kinds_of_groups(modern: Cluster, topic: str) -> None:
+    admin = AdminClient({"bootstrap.servers": modern.bootstrap_servers})
+    with (
+        ModernConfluentMember(modern.bootstrap_servers, "new", topic, client_id="n") as new,
+        ConfluentMember(modern.bootstrap_servers, "old", topic) as old,
+    ):
+        eventually(lambda: len(new.partitions) == len(old.partitions) == PARTITIONS, lambda: new.partitions)
+        groups = {group.group_id: group.type for group in admin.list_consumer_groups().result(60).valid}
+        assert (groups["new"], groups["old"]) == (ConsumerGroupType.CONSUMER, ConsumerGroupType.CLASSIC)
+        described = admin.describe_consumer_groups(["new"])["new"].result(60)
+        assert (described.state.name, described.partition_assignor) == ("STABLE", "uniform")
+        (member,) = described.members
+        assert (member.client_id, len(member.assignment.topic_partitions)) == ("n", PARTITIONS)
+        assert described.members[0].target_assignment is not None
+
+
+def test_a_group_is_deleted_when_its_members_have_left(modern: Cluster, topic: str) -> None:
+    admin = AdminClient({"bootstrap.servers": modern.bootstrap_servers})
+    produce(modern, topic, range(6))
+    with ModernConfluentMember(modern.bootstrap_servers, "deleted", topic) as member:
+        eventually(lambda: len(member.values) == 6, lambda: member.values)
+        with pytest.raises(Exception, match=r"NON_EMPTY_GROUP|not empty"):
+            admin.delete_consumer_groups(["deleted"])["deleted"].result(60)
+    admin.delete_consumer_groups(["deleted"])["deleted"].result(60)
+    with ModernConfluentMember(modern.bootstrap_servers, "deleted", topic) as again:
+        eventually(lambda: len(again.values) == 6, lambda: again.values)
+
+
+def test_new_partitions_are_read(modern: Cluster, topic: str) -> None:
+    admin = AdminClient({"bootstrap.servers": modern.bootstrap_servers})
+    from confluent_kafka.admin import NewPartitions
+
+    with ModernConfluentMember(modern.bootstrap_servers, "grows", topic) as member:
+        eventually(lambda: len(member.partitions) == PARTITIONS, lambda: member.partitions)
+        admin.create_partitions([NewPartitions(topic, PARTITIONS + 2)])[topic].result(60)
+        eventually(lambda: len(member.partitions) == PARTITIONS + 2, lambda: member.partitions)
+
+
+def test_a_static_member_is_back_without_a_rebalance(modern: Cluster, topic: str) -> None:
+    config = {"bootstrap.servers": modern.bootstrap_servers, "group.id": "static", "group.protocol": "consumer"}
+    admin = AdminClient({"bootstrap.servers": modern.bootstrap_servers})
+
+    def epochs() -> list[tuple[str | None, int]]:
+        members = admin.describe_consumer_groups(["static"])["static"].result(60).members
+        return sorted((member.group_instance_id, len(member.assignment.topic_partitions)) for member in members)
+
+    def run(consumer: Consumer) -> set[int]:
+        consumer.subscribe([topic])
+        eventually(lambda: (consumer.poll(0.1), len(consumer.assignment()))[1] == PARTITIONS, lambda: epochs())
+        return {each.partition for each in consumer.assignment()}
+
+    first = Consumer({**config, "group.instance.id": "one"})
+    run(first)
+    first.close()
+    assert epochs() == [("one", PARTITIONS)], "it stays in the group until its session ends"
+    back = Consumer({**config, "group.instance.id": "one"})
+    assert run(back) == set(range(PARTITIONS))
+    back.close()
+
+
+def test_only_the_owner_in_its_epoch_commits(modern: Cluster, topic: str) -> None:
+    with ModernConfluentMember(modern.bootstrap_servers, "fenced", topic) as member:
+        eventually(lambda: len(member.partitions) == PARTITIONS, lambda: member.partitions)
+        outsider = Consumer({"bootstrap.servers": modern.bootstrap_servers, "group.id": "fenced"})
+        with pytest.raises(Exception) as raised:
+            outsider.commit(offsets=[TopicPartition(topic, 0, 3)], asynchronous=False)
+        error = raised.value.args[0]
+        assert isinstance(error, KafkaError)
+        assert error.code() == KafkaError.UNKNOWN_MEMBER_ID
+        outsider.close()
