@@ -102,8 +102,7 @@ class OffsetFetcher:
         if not strategies:
             return
         timestamps = {partition: strategy.timestamp for partition, strategy in strategies.items()}
-        by_leader, without_leader = self._group_by_leader(timestamps)
-        self._subscriptions.set_next_retry(without_leader, now_ms + self._retry_backoff_ms)
+        by_leader, _ = self._group_by_leader(timestamps)  # the others: as soon as the metadata names their leaders
         for node, wanted in by_leader:
             self._subscriptions.set_next_retry(wanted, now_ms + self._request_timeout_ms)
             future = self._send_list_offsets(node, wanted)

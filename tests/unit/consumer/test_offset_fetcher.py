@@ -39,6 +39,17 @@ def test_a_consumer_without_a_group_starts_by_the_reset_policy(
     assert consumer.position(T0) == 4
 
 
+def test_a_position_is_looked_up_as_soon_as_the_leader_is_known(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    """Not a retry.backoff.ms later: the first metadata request is no failure."""
+    broker.append(T0, b"a")
+    consumer = new_consumer(retry_backoff_ms=30_000)
+    consumer.assign([T0])
+    consumer.seek_to_end([T0])
+    assert consumer.position(T0, timeout_ms=20_000) == 1
+
+
 def test_a_seek_during_a_reset_wins(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.append(T0, b"a", b"b", b"c")
     consumer = new_consumer()
