@@ -35,6 +35,18 @@ BATCH_16_KB = 16 * 1024
 BATCH_1_MB = 1_000_000
 
 
+class Connection:
+    """How librdkafka connects: to a broker's listener in plain text, or as other ``keys`` say."""
+
+    def __init__(self, keys: Mapping[str, str]) -> None:
+        self.keys = dict(keys)
+
+    @classmethod
+    def to(cls, broker: Measured) -> Connection:
+        """In plain text."""
+        return cls({"bootstrap.servers": broker.bootstrap_servers})
+
+
 @dataclass(frozen=True)
 class Produce:
     """Produce ``messages`` of ``size`` bytes to one partition, as fast as the client can."""
@@ -51,20 +63,20 @@ class Produce:
         batch = "1 MB" if self.batch_bytes == BATCH_1_MB else "16 KB"
         return f"produce {self.size:,} B, acks {self.acks}, {self.codec}, {batch}"
 
-    def run(self, broker: Broker) -> Sample:
+    def run(self, broker: Broker, connection: Connection | None = None) -> Sample:
         with topic(broker) as name:
-            return self.run_on(broker, name)
+            return self.run_on(broker, name, connection)
 
-    def run_on(self, broker: Measured, name: str) -> Sample:
+    def run_on(self, broker: Measured, name: str, connection: Connection | None = None) -> Sample:
         """Run it on a topic that exists."""
-        producer = self._connected_producer(broker, name)
+        producer = self._connected_producer(connection or Connection.to(broker), name)
         return measured(broker, self.messages, lambda: self._produce(producer, name))
 
-    def _connected_producer(self, broker: Measured, name: str) -> Producer:
+    def _connected_producer(self, connection: Connection, name: str) -> Producer:
         """A producer that has sent its first message: connecting and finding the leader are not measured."""
         producer = Producer(
             {
-                "bootstrap.servers": broker.bootstrap_servers,
+                **connection.keys,
                 "log_level": LOG_LEVEL,
                 "acks": self.acks,
                 "compression.type": self.codec,
@@ -104,9 +116,9 @@ class Consume:
     def name(self) -> str:
         return f"librdkafka, {self.log}"
 
-    def run(self, broker: Broker) -> Sample:
+    def run(self, broker: Broker, connection: Connection | None = None) -> Sample:
         name = self.log.topic(broker)
-        return measured(broker, self.log.messages, lambda: consume(broker, name, self.log.messages))
+        return measured(broker, self.log.messages, lambda: consume(broker, name, self.log.messages, connection))
 
 
 @dataclass(frozen=True)
@@ -196,11 +208,11 @@ def eager_producer(broker: Measured, acks: str) -> Producer:
     )
 
 
-def reader(broker: Broker, name: str, offset: int = 0) -> Consumer:
+def reader(broker: Broker, name: str, offset: int = 0, connection: Connection | None = None) -> Consumer:
     """A consumer of the only partition, starting at ``offset``."""
     consumer = Consumer(
         {
-            "bootstrap.servers": broker.bootstrap_servers,
+            **(connection or Connection.to(broker)).keys,
             "log_level": LOG_LEVEL,
             "group.id": "bench",
             "enable.auto.commit": False,
@@ -212,9 +224,9 @@ def reader(broker: Broker, name: str, offset: int = 0) -> Consumer:
     return consumer
 
 
-def consume(broker: Broker, name: str, messages: int) -> None:
+def consume(broker: Broker, name: str, messages: int, connection: Connection | None = None) -> None:
     """Read until ``messages`` messages have arrived. Raises RuntimeError, KafkaException."""
-    consumer = reader(broker, name)
+    consumer = reader(broker, name, connection=connection)
     deadline = time.perf_counter() + TIMEOUT_S
     came = 0
     while came < messages:

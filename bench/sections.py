@@ -21,6 +21,7 @@ from bench.raw_workloads import (
     small_produce_to_all,
 )
 from bench.replication import ManyPartitionsControlled, Replication
+from bench.secured import Secured
 from bench.transactions import ProducerIds, Transactions
 
 
@@ -71,6 +72,7 @@ def studies(rounds: int, gigabytes: float, scale: float) -> list[Study]:
         Replication(scale).study(1),
         ManyPartitionsControlled(scale).study(1),
         ProducerIds(scale).study(),
+        Secured(scale).study(1),
     ]
 
 

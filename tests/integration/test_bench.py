@@ -39,6 +39,7 @@ KINDS = (
     "Start",
     "Many gigabytes, and kill -9",
     "three brokers",
+    "TLS and passwords",
     "timeouts",
     "Producers of Python, to kafka_lite: 100 B, lz4",
     "Consumers of Python, from kafka_lite: 100 B ± half, keys, none",
