@@ -78,7 +78,7 @@ h1{font-size:1.05rem;letter-spacing:.12em;text-transform:uppercase;color:#4a5a7a
 h2{font-size:2rem;margin:.4rem 0 .6rem;overflow-wrap:anywhere}
 table{border-collapse:collapse;width:100%;font-size:.9rem;margin:1rem 0}
 th,td{padding:.28rem .5rem;border-bottom:1px solid #dde2ec;text-align:left;vertical-align:top}
-td.n,th.n{text-align:right;white-space:nowrap}small{color:#4a5a7a;overflow-wrap:anywhere}
+td.n,th.n{text-align:right}td.n,td:first-child{white-space:nowrap}small{color:#4a5a7a;overflow-wrap:anywhere}
 @media (max-width:40rem){section{margin:0;padding:1.4rem 1.2rem}}
 @media print{body{background:#fff}section{margin:0;max-width:none;border:0;box-shadow:none}}"""
 _WORDS = {
