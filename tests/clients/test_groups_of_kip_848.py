@@ -8,11 +8,12 @@ from contextlib import ExitStack
 
 import pytest
 from confluent_kafka import Consumer, ConsumerGroupType, KafkaError, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, NewPartitions
 
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.group_members import ConfluentMember, ModernConfluentMember
+from tests.support.kafka_tools import our_tool, words
 
 PARTITIONS = 6
 QUICK = {
@@ -81,6 +82,25 @@ def test_an_administrator_sees_both_kinds_of_groups(modern: Cluster, topic: str)
         assert described.members[0].target_assignment is not None
 
 
+def test_our_tool_shows_a_group_that_the_broker_assigns(modern: Cluster, topic: str) -> None:
+    produce(modern, topic, range(12))
+    where = ("--bootstrap-server", modern.bootstrap_servers)
+    with ModernConfluentMember(modern.bootstrap_servers, "shown", topic, client_id="c") as member:
+        eventually(lambda: len(member.values) == 12, lambda: member.values)
+    with ModernConfluentMember(modern.bootstrap_servers, "shown", topic, client_id="c") as member:
+        eventually(lambda: len(member.partitions) == PARTITIONS, lambda: member.partitions)
+        asked = ("consumer-groups", *where, "--describe", "--group", "shown")
+        rows = [line for line in words(our_tool(*asked).output) if line[:2] == ["shown", topic]]
+        assert sorted(row[2:6] for row in rows) == [[str(p), "2", "2", "0"] for p in range(PARTITIONS)]
+        state = our_tool(*asked, "--state").output
+        assert "Stable" in state
+        assert "uniform" in state
+        members = our_tool(*asked, "--members", "--verbose").output
+        assert f"{topic}(0,1,2,3,4,5)" in members
+        listed = our_tool("consumer-groups", *where, "--list", "--type", "consumer").output
+        assert "shown" in listed
+
+
 def test_a_group_is_deleted_when_its_members_have_left(modern: Cluster, topic: str) -> None:
     admin = AdminClient({"bootstrap.servers": modern.bootstrap_servers})
     produce(modern, topic, range(6))
@@ -95,8 +115,6 @@ def test_a_group_is_deleted_when_its_members_have_left(modern: Cluster, topic: s
 
 def test_new_partitions_are_read(modern: Cluster, topic: str) -> None:
     admin = AdminClient({"bootstrap.servers": modern.bootstrap_servers})
-    from confluent_kafka.admin import NewPartitions
-
     with ModernConfluentMember(modern.bootstrap_servers, "grows", topic) as member:
         eventually(lambda: len(member.partitions) == PARTITIONS, lambda: member.partitions)
         admin.create_partitions([NewPartitions(topic, PARTITIONS + 2)])[topic].result(60)

@@ -35,9 +35,10 @@ class ScriptedChannel(AdminChannel):
         super().__init__("127.0.0.1:1", time=MockTime())
         self._script = list(responses)
         self.requests: list[object] = []
+        self.versions: dict[int, tuple[int, int]] = {3: (0, 9)}
 
     def api_versions(self, broker_id: int | None = None) -> dict[int, tuple[int, int]]:
-        return {3: (0, 9)}
+        return self.versions
 
     def send(self, request: Any, response_class: Any, broker_id: int | None = None, max_version: int = 1 << 15) -> Any:
         self.requests.append(request)

@@ -37,6 +37,11 @@ from kafka_lite.protocol.messages.api_47_offset_delete import (
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
 )
+from kafka_lite.protocol.messages.api_69_consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
+from kafka_lite.protocol.messages.api_69_consumer_group_describe import Member as ModernMember
 from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment
 from kafka_lite.protocol.schema_error import SchemaError
 from kafka_lite.protocol.version_prefixed import decode_with_version
@@ -172,9 +177,26 @@ class ConsumerGroupService:
         error = Errors.for_code(described.error_code)
         if error is Errors.GROUP_ID_NOT_FOUND:  # Kafka 4's reply for a group that does not exist
             described.group_state, error = "Dead", Errors.NONE
+        if error is Errors.NONE and described.group_state == "Dead":
+            modern = self._describe_modern(group, broker)
+            if modern is not None:
+                return Errors.NONE, modern
         if error is Errors.NONE and described.protocol_type not in CONSUMER_GROUPS:
             raise ToolError(f"GroupId {group} is not a consumer group ({described.protocol_type}).")
         return error, self._description(broker, described)
+
+    def _describe_modern(self, group: str, broker: int) -> GroupDescription | None:
+        """The group if it is one of KIP-848, of which DescribeGroups knows nothing."""
+        if ConsumerGroupDescribeRequest.API_KEY not in self._channel.api_versions(broker):
+            return None
+        request = ConsumerGroupDescribeRequest(group_ids=[group])
+        (described,) = self._channel.send(request, ConsumerGroupDescribeResponse, broker).groups
+        if Errors.for_code(described.error_code) in (Errors.GROUP_ID_NOT_FOUND, Errors.UNSUPPORTED_VERSION):
+            return None
+        self._check(described.error_code, f"group '{group}'")
+        members = tuple(_modern_member(each) for each in described.members)
+        at = self._channel.brokers[broker]
+        return GroupDescription(group, described.group_state, described.assignor_name, at, members)
 
     def _describe_at(self, broker: int, groups: Collection[str]) -> list[GroupDescription]:
         if not groups:
@@ -371,6 +393,16 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
 def _member(described: DescribedGroupMember) -> Member:
     assignment = assigned_partitions(bytes(described.member_assignment))
     instance_id = described.group_instance_id or ""
+    return Member(described.member_id, instance_id, described.client_host, described.client_id, assignment)
+
+
+def _modern_member(described: ModernMember) -> Member:
+    assignment = tuple(
+        TopicPartition(topic.topic_name, partition)
+        for topic in sorted(described.assignment.topic_partitions, key=lambda topic: topic.topic_name)
+        for partition in topic.partitions
+    )
+    instance_id = described.instance_id or ""
     return Member(described.member_id, instance_id, described.client_host, described.client_id, assignment)
 
 

@@ -27,7 +27,7 @@ from kafka_lite.tools.zookeeper.zookeeper_session import zookeeper_client
 NAME = "consumer-groups"
 SUMMARY = "list, describe, watch, reset and delete consumer groups"
 
-STATES = ("Stable", "PreparingRebalance", "CompletingRebalance", "Empty", "Dead")
+STATES = ("Stable", "PreparingRebalance", "CompletingRebalance", "Empty", "Dead", "Assigning", "Reconciling")
 TYPES = ("Classic", "Consumer")
 REFRESH_S = 0.2
 

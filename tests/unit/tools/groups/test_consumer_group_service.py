@@ -6,6 +6,7 @@ import pytest
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.protocol.messages import api_69_consumer_group_describe as modern
 from kafka_lite.protocol.messages.api_08_offset_commit import (
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
@@ -109,6 +110,34 @@ def test_a_coordinator_that_has_moved_is_looked_for_again() -> None:
 
 def test_a_group_that_kafka_4_does_not_find_is_dead() -> None:
     service, _ = service_of(COORDINATOR, described("g", "", Errors.GROUP_ID_NOT_FOUND.code))
+    assert service.describe("g").state == "Dead"
+
+
+def test_a_group_that_the_coordinator_assigns_is_described_by_a_request_of_its_own() -> None:
+    partitions = [modern.TopicPartitions(topic_name=name, partitions=[0, 1]) for name in ("u", "t")]
+    member = modern.Member(
+        member_id="m",
+        client_id="c",
+        client_host="/h",
+        instance_id="i",
+        assignment=modern.Assignment(topic_partitions=partitions),
+    )
+    group = modern.DescribedGroup(group_id="g", group_state="Assigning", assignor_name="uniform", members=[member])
+    dead = described("g", "Dead")
+    service, channel = service_of(COORDINATOR, dead, modern.ConsumerGroupDescribeResponse(groups=[group]))
+    channel.versions = {**channel.versions, 69: (0, 0)}
+    found = service.describe("g")
+    assert (found.state, found.assignor) == ("Assigning", "uniform")
+    (shown,) = found.members
+    assert (shown.member_id, shown.instance_id, shown.host, shown.client_id) == ("m", "i", "/h", "c")
+    assert shown.assignment == (T0, T1, TopicPartition("u", 0), TopicPartition("u", 1))
+
+
+@pytest.mark.parametrize("error", [Errors.GROUP_ID_NOT_FOUND, Errors.UNSUPPORTED_VERSION])
+def test_a_group_that_neither_request_finds_is_dead(error: Errors) -> None:
+    nothing = modern.ConsumerGroupDescribeResponse(groups=[modern.DescribedGroup(error_code=error.code)])
+    service, channel = service_of(COORDINATOR, described("g", "Dead"), nothing)
+    channel.versions = {**channel.versions, 69: (0, 0)}
     assert service.describe("g").state == "Dead"
 
 
