@@ -121,6 +121,20 @@ def test_new_partitions_are_read(modern: Cluster, topic: str) -> None:
         eventually(lambda: len(member.partitions) == PARTITIONS + 2, lambda: member.partitions)
 
 
+def test_an_expression_is_resolved_by_the_broker(modern: Cluster) -> None:
+    for name in ("re-a", "re-b"):
+        modern.create_topic(name, partitions=1)
+    config = {"bootstrap.servers": modern.bootstrap_servers, "group.id": "regex", "group.protocol": "consumer"}
+    consumer = Consumer(config)
+    try:
+        consumer.subscribe(["^re-.*"])
+        eventually(lambda: (consumer.poll(0.1), len(consumer.assignment()))[1] == 2, consumer.assignment)
+        modern.create_topic("re-c", partitions=2)
+        eventually(lambda: (consumer.poll(0.1), len(consumer.assignment()))[1] == 4, consumer.assignment)
+    finally:
+        consumer.close()
+
+
 def test_a_static_member_is_back_without_a_rebalance(modern: Cluster, topic: str) -> None:
     config = {"bootstrap.servers": modern.bootstrap_servers, "group.id": "static", "group.protocol": "consumer"}
     admin = AdminClient({"bootstrap.servers": modern.bootstrap_servers})

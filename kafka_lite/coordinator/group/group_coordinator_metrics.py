@@ -1,6 +1,7 @@
 """The coordinator's metrics: rebalances, and offsets that are committed, deleted or expired.
 
-Kafka 3.9: core/.../coordinator/group/GroupMetadataManager.scala, GroupCoordinator.scala (metrics) · book 5.2.1
+Kafka 3.9: core/.../coordinator/group/GroupMetadataManager.scala, GroupCoordinator.scala (metrics);
+4.1: group-coordinator/.../group/metrics/GroupCoordinatorMetrics.java · book 5.2.1
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable
 from kafka_lite.common.time import Time
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
+from kafka_lite.coordinator.group.modern.consumer_group_state import ConsumerGroupState
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
@@ -28,6 +30,7 @@ DESCRIPTIONS = {
     "offset-expiration": "offsets that have expired",
     "offset-deletion": "offsets deleted on request",
     "group-completed-rebalance": "rebalances whose leader has assigned",
+    "consumer-group-rebalance": "epochs of groups that the coordinator assigns",
 }
 
 
@@ -54,6 +57,10 @@ class GroupCoordinatorMetrics:
     def rebalanced(self) -> None:
         """A leader has sent its assignment."""
         self._count("group-completed-rebalance", 1)
+
+    def raised_epoch(self) -> None:
+        """A group of KIP-848 has another epoch."""
+        self._count("consumer-group-rebalance", 1)
 
     def _count(self, what: str, number: int) -> None:
         with self._lock:
@@ -91,13 +98,29 @@ class GroupBeans:
             beans.new_gauge("NumOffsets", lambda: sum(len(group.offsets) for group in groups()))
         beans = KafkaMetricsGroup(registry, time, PACKAGE, "GroupMetadataManager")
         for state in GroupState:
-            beans.new_gauge(f"NumGroups{state.value}", lambda s=state: sum(g.is_in(s) for g in groups()))  # type: ignore[misc]
+            beans.new_gauge(
+                f"NumGroups{state.value}",
+                lambda s=state: sum(g.modern is None and g.is_in(s) for g in groups()),  # type: ignore[misc]
+            )
+        self._count_modern_groups(groups)
         self._meters = {what: self._meter(what, description) for what, description in DESCRIPTIONS.items()}
         self._loads = metrics.sensor("GroupPartitionLoadTime")
         for name, stat in (("partition-load-time-max", Max()), ("partition-load-time-avg", Avg())):
             self._loads.add(metrics.metric_name(name, SENSOR_GROUP, "time to load a partition, ms"), stat)
         metrics.add_collector(self.collect)
         registry.add_collector(self.collect)
+
+    def _count_modern_groups(self, groups: Callable[[], Iterable[GroupMetadata]]) -> None:
+        """The gauges that came with KIP-848: groups by protocol, and those of the new one by state."""
+
+        def gauge(name: str, count: Callable[[GroupMetadata], bool], **tags: str) -> None:
+            metric = self._metrics.metric_name(name, SENSOR_GROUP, "the number of groups", tags)
+            self._metrics.add_metric(metric, lambda _config, _now: float(sum(map(count, groups()))))
+
+        gauge("group-count", lambda group: group.modern is None, protocol="classic")
+        gauge("group-count", lambda group: group.modern is not None, protocol="consumer")
+        for state in ConsumerGroupState:
+            gauge("consumer-group-count", lambda group, s=state: _is_in(group, s), state=state.value)  # type: ignore[misc]
 
     def _meter(self, what: str, description: str) -> Sensor:
         sensor = self._metrics.sensor(f"group-coordinator-{what}")
@@ -112,3 +135,7 @@ class GroupBeans:
             self._meters[what].record(number)
         for time_ms in load_times_ms:
             self._loads.record(time_ms)
+
+
+def _is_in(group: GroupMetadata, state: ConsumerGroupState) -> bool:
+    return group.modern is not None and group.modern.is_in(state)

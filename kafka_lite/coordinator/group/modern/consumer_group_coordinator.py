@@ -105,7 +105,7 @@ class ConsumerGroupCoordinator:
         change = GroupChange(self._consumer_group(group, joins=request.member_epoch == JOIN_GROUP_MEMBER_EPOCH))
         if is_new and group.generation_id > 0:
             change.deleted_keys.append(group_metadata_key(group.group_id))
-        decision = self._decision()
+        decision, epoch_before = self._decision(), change.group.group_epoch
         try:
             if request.member_epoch < 0:
                 response = decision.leave(change, request)
@@ -121,6 +121,8 @@ class ConsumerGroupCoordinator:
             change.undo()
             raise Errors.UNKNOWN_SERVER_ERROR.exception() from None
         self._set_timers(group, request)
+        if change.group.group_epoch > epoch_before:
+            self._groups.metrics.raised_epoch()
         self._write(group, change, lambda error: respond(response if error is Errors.NONE else heartbeat_error(error)))
 
     def _consumer_group(self, group: GroupMetadata, *, joins: bool) -> ConsumerGroup:

@@ -38,9 +38,15 @@ def matching_topics(expression: str, topics: Iterable[str]) -> frozenset[str]:
         compiled = engine.compile(expression, options)
     except engine.error as failure:
         raise Errors.INVALID_REGULAR_EXPRESSION.exception(
-            f"SubscribedTopicRegex `{expression}` is not a valid regular expression: {failure}."
+            f"SubscribedTopicRegex `{expression}` is not a valid regular expression: {_text_of(failure)}."
         ) from failure
     return frozenset(topic for topic in topics if compiled.fullmatch(topic))
+
+
+def _text_of(failure: Exception) -> str:
+    """The library's reason, which is bytes."""
+    reason = failure.args[0] if failure.args else ""
+    return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
 
 
 def _engine() -> ModuleType | None:

@@ -14,6 +14,7 @@ from kafka_lite.coordinator.group.group_coordinator_metrics import (
 )
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
+from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 
@@ -80,3 +81,19 @@ def test_groups_are_counted_by_state_and_under_the_names_of_both_packages(beans:
     assert beans.gauge(PACKAGE, "NumGroupsDead") == 1
     assert beans.gauge(PACKAGE, "NumGroupsStable") == 0
     assert beans.gauge(PACKAGE_OF_0_10, "NumOffsets") == 0
+
+
+def test_groups_that_the_coordinator_assigns_are_counted_apart(beans: Beans) -> None:
+    classic, modern = GroupMetadata("a", beans.time), GroupMetadata("b", beans.time)
+    modern.modern = ConsumerGroup("b")
+    beans.groups += [classic, modern]
+    beans.counted.raised_epoch()
+
+    def count(name: str, **tags: str) -> float:
+        return beans.metrics.metrics[beans.metrics.metric_name(name, SENSOR_GROUP, "", tags)].value
+
+    assert (count("group-count", protocol="classic"), count("group-count", protocol="consumer")) == (1, 1)
+    assert count("consumer-group-count", state="Empty") == 1
+    assert count("consumer-group-count", state="Stable") == 0
+    assert beans.gauge(PACKAGE, "NumGroupsEmpty") == 1
+    assert beans.value("consumer-group-rebalance-count") == 1
