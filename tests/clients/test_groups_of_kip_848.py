@@ -10,6 +10,7 @@ import pytest
 from confluent_kafka import Consumer, ConsumerGroupType, KafkaError, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
+from kafka_lite.common.topic_partition import TopicPartition as Partition
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.group_members import ConfluentMember, ModernConfluentMember
@@ -167,3 +168,41 @@ def test_only_the_owner_in_its_epoch_commits(modern: Cluster, topic: str) -> Non
         assert isinstance(error, KafkaError)
         assert error.code() == KafkaError.UNKNOWN_MEMBER_ID
         outsider.close()
+
+
+def test_a_group_outlives_its_coordinator() -> None:
+    """The next coordinator reads the group from the log; members keep their epochs, and nothing is skipped."""
+    keys = {
+        "offsets.topic.num.partitions": "1",
+        "offsets.topic.replication.factor": "3",
+        "default.replication.factor": "3",
+        "zookeeper.session.timeout.ms": "3000",
+    }
+    with Cluster({**QUICK, **keys}, brokers=3) as three, ExitStack() as stack:
+        three.create_topic("t", partitions=PARTITIONS, replication_factor=3)
+        members = [
+            stack.enter_context(ModernConfluentMember(three.bootstrap_servers, "g", "t", client_id=name))
+            for name in "abc"
+        ]
+
+        def is_shared() -> bool:
+            owned = sorted(partition for member in members for partition in member.partitions)
+            return owned == list(range(PARTITIONS)) and all(len(member.partitions) == 2 for member in members)
+
+        def everything_is_read(count: int) -> None:
+            read = lambda: {value for member in members for value in list(member.values)}  # noqa: E731
+            eventually(lambda: read() == set(range(count)), lambda: set(range(count)) - read(), 90)
+
+        eventually(is_shared, lambda: [member.partitions for member in members], 60)
+        produce(three, "t", range(60))
+        everything_is_read(60)
+        log = Partition("__consumer_offsets", 0)
+        (coordinator,) = [broker for broker in three.brokers if broker.leads(log, 0)]
+        before = [member.partitions for member in members]
+        coordinator.kill()
+        produce(three, "t", range(60, 120))
+        everything_is_read(120)
+        assert [member.partitions for member in members] == before, "no rebalance"
+        coordinator.start()
+        members[0].close()
+        eventually(lambda: len(members[1].partitions | members[2].partitions) == PARTITIONS, "two share all", 60)

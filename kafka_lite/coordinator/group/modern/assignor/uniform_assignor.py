@@ -9,7 +9,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kafka_lite.coordinator.group.modern.assignor.group_spec import Assignment, GroupSpec
-from kafka_lite.coordinator.group.modern.topic_partitions import common, grouped, pairs
+from kafka_lite.coordinator.group.modern.topic_partitions import grouped, pairs
 
 MAX_ROUNDS = 16
 """How often all topics are balanced. Each round about halves what is uneven; two are enough for usual subscriptions."""
@@ -29,9 +29,12 @@ class UniformAssignor:
 
 def _valid_pairs(group: GroupSpec, member_id: str) -> list[Pair]:
     """The partitions of a member's old target that still exist, and that it still subscribes to."""
-    member = group.members[member_id]
-    existing = {topic_id: frozenset(range(group.num_partitions[topic_id])) for topic_id in member.topic_ids}
-    return list(pairs(common(member.assigned, existing)))
+    member, existing = group.members[member_id], group.num_partitions
+    return [
+        (topic_id, number)
+        for topic_id, number in pairs(member.assigned)
+        if topic_id in member.topic_ids and number < existing[topic_id]
+    ]
 
 
 def _assign_alike(group: GroupSpec) -> dict[str, list[Pair]]:
