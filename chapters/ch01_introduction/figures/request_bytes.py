@@ -21,7 +21,16 @@ from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, Pr
 from kafka_lite.protocol.messages.headers import RequestHeader, ResponseHeader
 from kafka_lite.protocol.schema import Message, Request
 from kafka_lite.protocol.varint import read_unsigned_varint
-from kafka_lite.protocol.wire_types import Array, Field, Primitive, Sized, StructClass, StructType, WireType
+from kafka_lite.protocol.wire_types import (
+    NULL_STRUCT,
+    Array,
+    Field,
+    Primitive,
+    Sized,
+    StructClass,
+    StructType,
+    WireType,
+)
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import memory_records
 
@@ -78,7 +87,7 @@ class FieldWalk:
             (value,) = struct.unpack_from(f">{kind.code}", self._data, self.position)
             yield self._take(kind.size, name, kind.name, _shown(value))
         elif isinstance(kind, StructType):
-            yield from self._struct(kind.cls, version, flexible, f"{name}.")
+            yield from self._nested(kind, field, version, flexible, name)
         elif isinstance(kind, Array):
             counting = self._length(name, "count", "i", compact)
             yield counting
@@ -89,6 +98,16 @@ class FieldWalk:
             yield length
             if length.value not in ("null", "0"):
                 yield self._sized(kind, int(length.value), name)
+
+    def _nested(self, kind: StructType, field: Field, version: int, flexible: bool, name: str) -> Iterator[Piece]:
+        if version in field.nullable and not isinstance(field.type, Array):
+            yield (there := self._take(1, name, "int8: struct", "null" if self._is_null_struct() else "present"))
+            if there.value == "null":
+                return
+        yield from self._struct(kind.cls, version, flexible, f"{name}.")
+
+    def _is_null_struct(self) -> bool:
+        return self._data[self.position : self.position + 1] == NULL_STRUCT
 
     def _sized(self, kind: Sized, size: int, name: str) -> Piece:
         data = self._data[self.position : self.position + size]

@@ -13,6 +13,7 @@ from kafka_lite.protocol.messages.api_03_metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import Assignment, ConsumerGroupHeartbeatResponse
 from kafka_lite.protocol.schema import Message
 
 
@@ -92,3 +93,15 @@ def test_a_table_has_a_row_per_piece_and_shortens_long_ones() -> None:
     assert rows[2] == "| 0 | `00 00` | `acks` | int16 | 0 |"
     assert rows[3].count("00") == 12
     assert "…" in rows[3]
+
+
+def test_a_nullable_struct_has_a_byte_in_front() -> None:
+    """Null is one byte. What is there follows its byte, field by field."""
+    null = walked(ConsumerGroupHeartbeatResponse(), 1)
+    there = walked(ConsumerGroupHeartbeatResponse(assignment=Assignment()), 1)
+    assert ("assignment", b"\xff", "null") in [(piece.name, piece.data, piece.value) for piece in null]
+    assert [(piece.name, piece.data) for piece in there][-4:-1] == [
+        ("assignment", b"\x01"),
+        ("assignment.topic_partitions", b"\x01"),
+        ("assignment.tagged_fields", b"\0"),
+    ]

@@ -12,8 +12,8 @@ from kafka_lite.protocol.versions import HIGHEST, NO_VERSIONS, Versions
 TABLE: list[tuple[ApiKey, int, int, int | None]] = [
     (ApiKey.PRODUCE, 2, 11, 9),
     (ApiKey.FETCH, 3, 17, 12),
-    (ApiKey.LIST_OFFSETS, 1, 9, 6),
-    (ApiKey.METADATA, 2, 12, 9),
+    (ApiKey.LIST_OFFSETS, 1, 10, 6),
+    (ApiKey.METADATA, 2, 13, 9),
     (ApiKey.LEADER_AND_ISR, 0, 7, 4),
     (ApiKey.STOP_REPLICA, 0, 4, 2),
     (ApiKey.UPDATE_METADATA, 3, 8, 6),
