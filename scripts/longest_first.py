@@ -8,6 +8,7 @@ from __future__ import annotations
 _LONGEST = (
     "tests/docs/test_site.py",
     "tests/docs/test_labs.py",
+    "tests/docs/test_lab_answers.py",
     "tests/chaos/test_pipeline_kill_nine.py",
     "tests/integration/test_spark_source.py",
     "tests/docs/test_spark_page.py",

@@ -6,10 +6,7 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from dataclasses import replace
-from functools import cache
-from itertools import groupby
 
 import psutil
 import pytest
@@ -18,70 +15,24 @@ from rich.console import Console
 from kafka_learn.labs.broker import LabBroker
 from kafka_learn.labs.grader import CheckResult, TestOutcome, check, jvm_for_checks_of
 from kafka_learn.labs.lab import SPARK, all_labs, find_lab
-from kafka_learn.labs.spark_jvm import PORT, SECRET, shared_jvm
+from kafka_learn.labs.spark_jvm import PORT
 from kafka_learn.labs.starter import starter
 from kafka_learn.labs.way.check_report import printed_by_first_failed, score_table, verdict
 from kafka_learn.labs.workspace import LabWorkspace
 from kafka_learn.source import find_symbol, module_path
+from tests.support.checked_labs import (
+    LABS,
+    SPARK_AS_A_LEARNER,
+    WRONG,
+    is_checked,
+    is_checked_with_broker,
+    marks_with_broker,
+    shipped,
+    shipped_function,
+)
 from tests.support.eventually import eventually
-from tests.support.lab_forks import lab_forks
 from tests.support.patience import patient_s
-from tests.support.tried_labs import has_changed, source_has_changed
 
-LABS = all_labs()
-WRONG = [(lab, row) for lab in LABS for row in tomllib.loads((lab.folder / "wrong.toml").read_text())["answer"]]
-# A check takes half a second of CPU time: `make test` tries one wrong answer of each lab, `make soak` the others of
-# those labs that have changed. With a broker it takes eight seconds: `make test` checks one lab of some chapters that
-# way, `make soak` one of each other chapter and those labs that have changed. On Spark, and with three brokers
-# (chapter 7), it takes twenty: only `make soak` checks those.
-QUICK_CHAPTERS = ("ch02", "ch10")
-FIRST_OF_CHAPTER = {chapter: next(labs).name for chapter, labs in groupby(LABS, lambda lab: lab.name.partition("-")[0])}
-IN_EACH_RUN = {FIRST_OF_CHAPTER[chapter] for chapter in QUICK_CHAPTERS}
-
-
-def marks_of(lab):
-    return [pytest.mark.spark, pytest.mark.soak, pytest.mark.timeout(700)] if lab.extra == SPARK else []
-
-
-def marks_with_broker(lab):
-    return marks_of(lab) or ([] if lab.name in IN_EACH_RUN else [pytest.mark.soak])
-
-
-ALL_LABS = os.environ.get("KAFKA_LITE_ALL_LABS") == "1"
-"""Whether all labs are tried with all wrong answers: half an hour more, every night. Without it, those that changed."""
-SPARK_AS_A_LEARNER = "spark-skew"
-"""The shipped code of this lab is checked in a JVM of its own; the others share one, which saves its start."""
-
-
-@cache
-def is_tried(lab):
-    return ALL_LABS or has_changed(lab)
-
-
-def is_checked(lab):
-    """Whether its starter is checked, which is slow on Spark only."""
-    return lab.extra != SPARK or lab.name == SPARK_AS_A_LEARNER or is_tried(lab) or source_has_changed()
-
-
-def is_checked_with_broker(lab):
-    return is_checked(lab) if lab.extra == SPARK else is_tried(lab) or lab.name in FIRST_OF_CHAPTER.values()
-
-
-def answers_to_try(lab):
-    """Those of a lab that has changed, otherwise the first; on Spark, none."""
-    answers = [row for other, row in WRONG if other is lab]
-    if not is_tried(lab):
-        answers = [] if lab.extra == SPARK else answers[:1]
-    return enumerate(answers)
-
-
-WRONG_ANSWERS = [
-    pytest.param(
-        lab, row, id=f"{lab.name}: {row['name']}", marks=[*marks_of(lab), *([pytest.mark.soak] if index else [])]
-    )
-    for lab in LABS
-    for index, row in answers_to_try(lab)
-]
 by_name = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 by_name_in_turns = pytest.mark.parametrize(
     "lab", [pytest.param(lab, id=lab.name, marks=marks_with_broker(lab)) for lab in LABS if is_checked(lab)]
@@ -90,31 +41,6 @@ by_name_with_broker = pytest.mark.parametrize(
     "lab",
     [pytest.param(lab, id=lab.name, marks=marks_with_broker(lab)) for lab in LABS if is_checked_with_broker(lab)],
 )
-
-
-@pytest.fixture(scope="module")
-def jvm(tmp_path_factory):
-    """One JVM for the sessions of many checks."""
-    with shared_jvm(tmp_path_factory.mktemp("jvm") / "spark.log"):
-        yield
-
-
-@pytest.fixture(scope="module")
-def forks():
-    """The process whose forks are the checks, unless a test asks for what a learner starts."""
-    with lab_forks(LABS) as running:
-        yield running
-
-
-@pytest.fixture
-def no_jvm(monkeypatch):
-    """A check starts a JVM of its own, as a learner's does."""
-    monkeypatch.delenv(PORT, raising=False)
-    monkeypatch.delenv(SECRET, raising=False)
-
-
-def shipped(lab):
-    return {module: module_path(module) for module in lab.modules}
 
 
 def why_not(result):
@@ -180,28 +106,6 @@ def test_wrong_answers_match_the_shipped_functions(lab):
     for answer in (row for other, row in WRONG if other is lab):
         occurrences = shipped_function(answer).count(answer["replace"])
         assert occurrences == 1, f"{answer['name']}: the function has changed: update the wrong answer"
-
-
-def shipped_function(answer):
-    symbol = find_symbol(answer["function"])
-    return "\n".join(symbol.lines[symbol.first_line - 1 : symbol.last_line])
-
-
-@pytest.mark.parametrize(("lab", "answer"), WRONG_ANSWERS)
-def test_a_wrong_answer_gets_a_message_that_names_its_mistake(lab, answer, tmp_path, request):
-    if lab.extra == SPARK:
-        request.getfixturevalue("jvm")
-    run = None if lab.extra == SPARK else request.getfixturevalue("forks").run
-    symbol = find_symbol(answer["function"])
-    lines = list(symbol.lines)
-    wrong = shipped_function(answer).replace(answer["replace"], answer["by"])
-    source = "\n".join([*lines[: symbol.first_line - 1], wrong, *lines[symbol.last_line :]]) + "\n"
-    mistaken = tmp_path / symbol.path.name
-    mistaken.write_text(source)
-    result = check(lab, shipped(lab) | {symbol.module: mistaken}, broker=False, run=run)
-    assert not result.passed
-    messages = [outcome.message for outcome in result.outcomes if not outcome.passed]
-    assert any(answer["says"] in message for message in messages), messages
 
 
 @by_name
@@ -359,11 +263,12 @@ def test_third():
 
 def test_a_check_that_is_killed_reports_passed_tests_and_the_one_that_hung(tmp_path):
     """The time limit of the test cannot end it: its signal is blocked, as in a C library that does not return."""
-    lab = replace(LABS[0], folder=tmp_path / "lab", time_limit_s=6.0)
+    limit_s = round(patient_s(6.0))
+    lab = replace(LABS[0], folder=tmp_path / "lab", time_limit_s=limit_s)
     lab.tests.mkdir(parents=True)
     (lab.tests / "test_hang.py").write_text(HANGING_TESTS)
     result = check(lab, shipped(LABS[0]))
-    assert result.failure == "the check was stopped at its time limit of 6 s, during this test: Hangs for ever"
+    assert result.failure == f"the check was stopped at its time limit of {limit_s} s, during this test: Hangs for ever"
     assert [(outcome.title, outcome.passed, outcome.running, outcome.skipped) for outcome in result.outcomes] == [
         ("Passes", True, False, False),
         ("Hangs for ever", False, True, False),
