@@ -74,6 +74,9 @@ class Log:
     File system errors are raised as ApiError KAFKA_STORAGE_ERROR and reported to the failure channel.
     """
 
+    gap_offset: int | None = None
+    """The first of the records that this log lacks though it has later ones; None if it lacks none."""
+
     def __init__(
         self,
         directory: Path,

@@ -20,6 +20,7 @@ from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.initializing_logs import InitializingLogs
 from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.managing.missing_records import truncate_at_gap
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrLiveLeader,
     LeaderAndIsrPartitionError,
@@ -313,6 +314,8 @@ class ReplicaStateChanges:
             state.controller_epoch, state.leader, state.leader_epoch, state.isr, state.partition_epoch, state.replicas
         )
         leads = state.leader == self._broker_id
+        if state.leader != NO_LEADER and self._broker_id not in state.isr:
+            truncate_at_gap(self._replicas.log_manager.get_log(partition.topic_partition))
         partition.make_leader(ordered) if leads else partition.make_follower(ordered)
         topic_partition, log = partition.topic_partition, partition.log
         if log is not None and topic_id is not None:

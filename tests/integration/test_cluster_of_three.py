@@ -175,6 +175,26 @@ def test_a_clean_stop_moves_leadership_first_and_leaves_its_mark(cluster: Cluste
 
 
 @pytest.mark.soak
+def test_records_that_a_stopped_broker_lost_in_the_middle_are_fetched_again() -> None:
+    with Cluster({"log.segment.bytes": "300"}, brokers=3) as cluster:
+        cluster.create_topic("orders")
+        for number in range(12):
+            cluster.produce("orders", f"record {number}")
+        cluster.wait_for_isr("orders")
+        broker = others(cluster, cluster.leader_of("orders"))[0]
+        broker.stop()
+        segments = sorted((broker.log_dir / "orders-0").glob("*.log"))
+        assert len(segments) > 3
+        whole = [segment.read_bytes() for segment in segments]
+        segments[1].write_bytes(whole[1][: len(whole[1]) // 3])
+        broker.start()
+        cluster.wait_for_isr("orders")
+        eventually(lambda: log_end(broker) == 12)
+        broker.stop()
+        again = sorted((broker.log_dir / "orders-0").glob("*.log"))
+        assert b"".join(segment.read_bytes() for segment in again) == b"".join(whole)
+
+
 def test_the_session_of_a_killed_broker_may_be_left_to_expire(cluster: Cluster) -> None:
     cluster.create_topic("orders")
     old = cluster.leader_of("orders")

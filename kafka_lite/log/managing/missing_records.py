@@ -62,15 +62,19 @@ def missing_records(log: Log, end: int) -> list[tuple[int, int]]:
 def tell_missing_records(logs: Mapping[TopicPartition, Log], checkpointed: Checkpointed) -> None:
     """Log an error for each log that lacks records, and for each whose folder is gone.
 
+    A log that has records behind those that it lacks gets a mark: see ``truncate_at_gap``.
     A deletion writes the recovery points at once, but not the high watermarks: these say nothing about folders.
     """
     with BoundedLog(logger) as errors:
         for topic_partition, log in sorted(logs.items()):
-            for first, end in missing_records(log, checkpointed.end_of(topic_partition)):
+            missing = missing_records(log, checkpointed.end_of(topic_partition))
+            if missing and missing[0][0] < log.log_end_offset:
+                log.gap_offset = missing[0][0]
+            for first, end in missing:
                 errors.log(
                     logging.ERROR,
                     "The log in %s lacks the records %d to %d, which it had before the last stop. Was a file cut or "
-                    "removed? If this broker leads the partition, nobody can read them any more",
+                    "removed? A follower fetches them again; if this broker leads the partition, nobody can read them",
                     log.dir,
                     first,
                     end - 1,
@@ -83,3 +87,16 @@ def tell_missing_records(logs: Mapping[TopicPartition, Log], checkpointed: Check
                     topic_partition,
                     end - 1,
                 )
+
+
+def truncate_at_gap(log: Log | None) -> None:
+    """Cut a log off where it lacks records, so that its follower fetches these again, and those behind them.
+
+    Not for a replica that is in sync: it could be elected before it has fetched what it had. Raises ApiError
+    KAFKA_STORAGE_ERROR.
+    """
+    if log is None or log.gap_offset is None:
+        return
+    logger.warning("Truncating %s to offset %d, to fetch what it lacks from the leader", log.name, log.gap_offset)
+    log.truncate_to(log.gap_offset)
+    log.gap_offset = None

@@ -23,6 +23,7 @@ from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrRequest,
 )
 from tests.support.full_disk import FullDisk
+from tests.support.logs import record_set
 from tests.support.replica_managers import TP, TP1, Broker, only
 
 
@@ -289,6 +290,21 @@ def test_a_follower_whose_leader_was_away_follows_it_in_the_same_epoch(broker: B
     assert broker.lead(TP, TP1, leader=2, isr=(2,), controller=2, live=(2,)) == [0, 0, 0]
     (fetcher,) = broker.replicas.fetchers.fetcher_thread_map.values()
     assert (fetcher.source_broker.id, fetcher.partition_count) == (2, 2)
+
+
+@pytest.mark.parametrize(("leader", "isr", "end"), [(1, (1,), 5), (2, (1, 2), 5), (-1, (2,), 5), (2, (2,), 3)])
+def test_a_follower_out_of_sync_fetches_again_what_its_log_lacks(
+    broker: Broker, leader: int, isr: tuple[int, ...], end: int
+) -> None:
+    broker.lead(TP)
+    log = broker.logs.get_log(TP)
+    assert log is not None
+    for number in range(5):
+        log.append_as_leader(record_set(b"%d" % number), 0)
+    log.gap_offset = 3
+    assert broker.lead(TP, leader=leader, isr=isr, epoch=1, live=(2,)) == [0, 0]
+    assert log.log_end_offset == end
+    assert (log.gap_offset is None) == (end == 3)
 
 
 def test_a_follower_that_has_its_leader_ignores_the_same_epoch(broker: Broker) -> None:

@@ -12,7 +12,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.offset_checkpoint_file import HIGH_WATERMARK_CHECKPOINT_FILE, OffsetCheckpointFile
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_file_utils import log_file
-from kafka_lite.log.managing.missing_records import Checkpointed, missing_records
+from kafka_lite.log.managing.missing_records import Checkpointed, missing_records, truncate_at_gap
 from tests.support.log_managers import ManagedLogs
 from tests.support.logs import record_set
 
@@ -68,6 +68,9 @@ def test_an_emptied_active_segment(managed: ManagedLogs, caplog: pytest.LogCaptu
     cut(log_file(log.dir, base))
     (line,) = start(managed, caplog)
     assert f"{log.dir} lacks the records {base} to {end - 1}," in line
+    again = managed.manager.get_log(T0)
+    assert again is not None
+    assert again.gap_offset is None, "nothing is behind them: a follower fetches on from there"
 
 
 def test_an_old_segment_that_was_cut_short(managed: ManagedLogs, caplog: pytest.LogCaptureFixture) -> None:
@@ -79,6 +82,14 @@ def test_an_old_segment_that_was_cut_short(managed: ManagedLogs, caplog: pytest.
     cut(log_file(log.dir, 0), size)
     (line,) = start(managed, caplog)
     assert f"lacks the records 1 to {second.base_offset - 1}," in line
+    again = managed.manager.get_log(T0)
+    assert again is not None
+    assert (again.gap_offset, again.log_end_offset) == (1, 12)
+    truncate_at_gap(again)
+    assert (again.gap_offset, again.log_end_offset) == (None, 1)
+    managed.append(T0, b"fetched again")
+    truncate_at_gap(again)
+    assert again.log_end_offset == 2
 
 
 def test_compaction_leaves_gaps(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
