@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 
 import pytest
 
@@ -37,10 +36,9 @@ def test_what_re2_does_not_know_is_refused(expression: str) -> None:
     refusal(expression)
 
 
-def test_no_expression_takes_long() -> None:
-    start = time.monotonic()
+def test_an_expression_that_backtracking_never_ends_is_answered() -> None:
+    """Python's ``re`` would try 2**249 ways, until the time limit of this test."""
     assert matching_topics("(a*)*b", ["a" * 249]) == frozenset()
-    assert time.monotonic() - start < 1
 
 
 def test_a_member_gets_the_topics_of_its_expression_and_new_ones_later() -> None:
