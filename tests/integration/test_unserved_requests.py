@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kafka_lite.network.blocking_channel import BlockingChannel
-from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsRequest
+from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.testing.cluster import Cluster
@@ -38,23 +38,23 @@ def channel(cluster: Cluster, client_id: str) -> BlockingChannel:
 
 
 def test_an_api_without_a_codec_is_reported_once(cluster: Cluster, reports: Reports) -> None:
-    header = RequestHeader(api_key=68, api_version=1, correlation_id=7, client_id="of KIP-848").encode(2)
+    header = RequestHeader(api_key=76, api_version=1, correlation_id=7, client_id="sharing").encode(2)
     port = int(cluster.bootstrap_servers.rpartition(":")[2])
     for _ in range(2):
         assert raw_exchange(port, header + bytes(64)) == b""
     assert reports() == [
-        "Client 'of KIP-848' at 127.0.0.1 asks for ConsumerGroupHeartbeat (groups of KIP-848), "
+        "Client 'sharing' at 127.0.0.1 asks for ShareGroupHeartbeat (share groups), "
         "which this broker does not serve yet: closing connection …"
     ]
 
 
 def test_a_version_with_a_codec_is_reported_once(cluster: Cluster, reports: Reports) -> None:
-    request = ListOffsetsRequest(replica_id=-1)
+    request = FindCoordinatorRequest(coordinator_keys=["g"])
     for _ in range(2):
-        with channel(cluster, "tiered") as tiered, pytest.raises(OSError, match="closed"):
-            tiered.exchange(request, 8)
+        with channel(cluster, "abortable") as abortable, pytest.raises(OSError, match="closed"):
+            abortable.exchange(request, 5)
     assert reports() == [
-        "Client 'tiered' at 127.0.0.1 asks for ListOffsets version 8, "
+        "Client 'abortable' at 127.0.0.1 asks for FindCoordinator version 5, "
         "which this broker does not serve yet: closing connection …"
     ]
 
