@@ -143,3 +143,26 @@ def test_pause_state_persistent(cluster: Cluster, group: WorkerProcesses) -> Non
     group.ask("PUT", "/connectors/source/resume")
     group.await_state("source", "RUNNING", 1)
     eventually(lambda: len(cluster.records("numbers")) > count)
+
+
+LOGGER = "kafka_lite.connect.runtime.worker"
+
+
+@pytest.mark.parametrize("group", [DIE], indirect=True)
+def test_dynamic_logging(group: WorkerProcesses) -> None:
+    """A level is set on one worker, then on all; one that starts later has that of its configuration."""
+    one, *others = group.workers
+
+    def levels() -> list[tuple[str, bool]]:
+        found = [worker.ask("GET", f"/admin/loggers/{LOGGER}")[1] for worker in group.workers]
+        return [(each["level"], each["last_modified"] is not None) for each in found]
+
+    assert levels() == [("INFO", False)] * WORKERS
+    assert one.ask("PUT", f"/admin/loggers/{LOGGER}?scope=worker", {"level": "DEBUG"}) == (200, [LOGGER])
+    assert levels() == [("DEBUG", True), *[("INFO", False)] * len(others)]
+    assert others[0].ask("PUT", f"/admin/loggers/{LOGGER}?scope=cluster", {"level": "WARN"}) == (204, None)
+    eventually(lambda: levels() == [("WARN", True)] * WORKERS, levels)
+    group.end(one, clean=False)
+    one.start()
+    one.await_membership()
+    assert levels() == [("INFO", False), *[("WARN", True)] * len(others)]
