@@ -23,12 +23,12 @@ def storing_offsets_at_once(*args: Any) -> None:
 
 
 def committing_without_a_flush(*args: Any) -> None:
-    """Every other commit of a sink does not have its task write what it has."""
-    commit, numbers = WorkerSinkTask._commit, count()
+    """Of four commits of a sink, three do not have its task write what it has."""
+    commit, numbers = WorkerSinkTask._commit, count(1)
 
     def commit_only(task: WorkerSinkTask, closing: bool) -> None:
         pre_commit = task._task.pre_commit
-        if not closing and next(numbers) % 2:
+        if not closing and next(numbers) % 4:
             task._task.pre_commit = lambda offsets: offsets  # type: ignore[method-assign]
         try:
             commit(task, closing)

@@ -71,7 +71,8 @@ class JavaWorker(ConnectProcess):
 
     def start(self) -> float:
         """Start it, however long that takes on a busy machine."""
-        self.spawn()
+        if not self.is_running:
+            self.spawn()
         eventually(lambda: takes_connections(self.port), lambda: self.log_file.read_text()[-3000:], timeout_s=120)
         return 0
 
