@@ -171,6 +171,29 @@ def test_a_deleted_topic_of_the_source_does_not_keep_the_others(source: Cluster,
     assert "deleted" not in source.topics
 
 
+@pytest.mark.parametrize("creates_topics", [True, False])
+def test_a_deleted_topic_of_the_target_gets_what_comes_later(source: Cluster, creates_topics: bool) -> None:
+    topic = f"deleted-there-{creates_topics}"
+    source.create_topic(topic, partitions=2)
+    with Cluster({"auto.create.topics.enable": creates_topics, "num.partitions": 2}) as target:
+        target.create_topic(topic, partitions=2)
+        publish(source, topic, range(20))
+        with mirroring(new_consumer(source, topic), target, whitelist=topic, offset_commit_interval_ms=200) as mirror:
+            arrived(target, topic, 20)
+            eventually(lambda: sum(offset or 0 for offset in committed(source, topic, topic)) == 20)
+            target.delete_topic(topic)
+            publish(source, topic, range(20, 50))
+            if not creates_topics:
+                assert not mirror.await_end(1), "it waits for the topic"
+                assert sum(offset or 0 for offset in committed(source, topic, topic)) == 20
+                target.create_topic(topic, partitions=2)
+            numbers = {b"%d" % number for number in range(20, 50)}
+            eventually(lambda: topic in target.topics)
+            eventually(lambda: {record.value for record in target.records(topic)} >= numbers)
+            assert not mirror.state.exiting_on_send_failure
+        assert sum(offset or 0 for offset in committed(source, topic, topic)) == 50
+
+
 @pytest.mark.soak
 def test_leaders_die_on_both_sides_and_nothing_is_lost() -> None:
     settings = {"group.initial.rebalance.delay.ms": 0, "min.insync.replicas": 2}

@@ -33,7 +33,9 @@ class Mirrors:
 
     def __init__(self, stack: ExitStack, brokers: int = 1) -> None:
         """With several brokers the ZooKeepers are outside of them, and stay when all brokers stop."""
-        self.source, self.target = (stack.enter_context(Cluster(brokers=brokers)) for _ in range(2))
+        self.source, self.target = (
+            stack.enter_context(Cluster({"num.partitions": 4}, brokers=brokers)) for _ in range(2)
+        )
         for cluster in (self.source, self.target):
             cluster.create_topic(TOPIC, partitions=4)
         self._stack = stack
@@ -153,6 +155,21 @@ def test_a_target_with_fewer_partitions_gets_everything_of_those_that_it_has(mir
     mirrors.helix.admin.add_resource(IdealState.customized("narrow", STATE_MODEL, names))
     eventually(lambda: len(mirrors.target.records("narrow")) == 40)
     assert check_complete(mirrors.target.records("narrow"), 40) == 0
+
+
+def test_a_deleted_topic_of_the_target_gets_what_comes_later(mirrors: Mirrors) -> None:
+    worker = mirrors.start_worker("w1")
+    mirrors.assign("w1", "w1", "w1", "w1")
+    mirrors.publish(20)
+    mirrors.await_all()
+    mirrors.target.delete_topic(TOPIC)  # the target creates it again for the next record
+    mirrors.publish(30)
+    later = {b"%d" % number for number in range(20, 50)}
+    eventually(lambda: TOPIC in mirrors.target.topics)
+    eventually(lambda: {record.value for record in mirrors.target.records(TOPIC)} >= later)
+    assert not worker.state.exiting_on_send_failure
+    assert worker.await_shutdown()
+    assert mirrors.committed() == mirrors.ends()
 
 
 def test_a_record_too_large_for_the_target_ends_the_worker_without_a_commit(mirrors: Mirrors) -> None:
