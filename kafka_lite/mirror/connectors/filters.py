@@ -11,9 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from kafka_lite.common.config_def import Check, ConfigDef, Importance, Type, ValidString
-from kafka_lite.mirror.connectors.named_class import NamedClass, javas
+from kafka_lite.mirror.connectors.named_class import JAVA, NamedClass, javas
 
-HIGH, MEDIUM = Importance.HIGH, Importance.MEDIUM
+HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 TOPICS, TOPICS_EXCLUDE, TOPICS_BLACKLIST = "topics", "topics.exclude", "topics.blacklist"
 GROUPS, GROUPS_EXCLUDE, GROUPS_BLACKLIST = "groups", "groups.exclude", "groups.blacklist"
 CONFIG_PROPERTIES_EXCLUDE = "config.properties.exclude"
@@ -167,3 +167,23 @@ GROUP_FILTER = NamedClass("group.filter.class", GroupFilter, javas(DefaultGroupF
 CONFIG_PROPERTY_FILTER = NamedClass(
     "config.property.filter.class", ConfigPropertyFilter, javas(DefaultConfigPropertyFilter)
 )
+
+# fmt: off
+TOPIC_FILTER_KEYS = (
+    ConfigDef()
+    .include(TOPIC_FILTER_CONFIG)
+    .define(TOPIC_FILTER.key, Type.CLASS, f"{JAVA}.DefaultTopicFilter", LOW, "How topics are chosen.", TOPIC_FILTER)
+)
+GROUP_FILTER_KEYS = (
+    ConfigDef()
+    .include(GROUP_FILTER_CONFIG)
+    .define(GROUP_FILTER.key, Type.CLASS, f"{JAVA}.DefaultGroupFilter", LOW, "How groups are chosen.", GROUP_FILTER)
+)
+CONFIG_PROPERTY_FILTER_KEYS = (
+    ConfigDef()
+    .include(CONFIG_PROPERTY_FILTER_CONFIG)
+    .define(CONFIG_PROPERTY_FILTER.key, Type.CLASS, f"{JAVA}.DefaultConfigPropertyFilter", LOW,
+            "How settings of topics are chosen.", CONFIG_PROPERTY_FILTER)
+)
+# fmt: on
+"""The keys of a connector that has the filter: the filter's class, and what the default one asks for."""

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from kafka_lite.common.config_def import Importance, Range, Type
 from kafka_lite.mirror.connectors.filters import (
     GROUP_FILTER,
-    GROUP_FILTER_CONFIG,
+    GROUP_FILTER_KEYS,
     TOPIC_FILTER,
-    TOPIC_FILTER_CONFIG,
+    TOPIC_FILTER_KEYS,
     GroupFilter,
     TopicFilter,
 )
@@ -23,7 +23,6 @@ from kafka_lite.mirror.connectors.mirror_connector_config import (
     MirrorConnectorConfig,
     copying_config_def,
 )
-from kafka_lite.mirror.connectors.named_class import JAVA
 
 LOW = Importance.LOW
 TASK_GROUPS = "task.assigned.groups"
@@ -34,10 +33,8 @@ ONE_MINUTE_S, TEN_MINUTES_S = 60, 600
 # fmt: off
 CONFIG = (
     copying_config_def()
-    .include(GROUP_FILTER_CONFIG)
-    .include(TOPIC_FILTER_CONFIG)
-    .define(GROUP_FILTER.key, Type.CLASS, f"{JAVA}.DefaultGroupFilter", LOW, "How groups are chosen.", GROUP_FILTER)
-    .define(TOPIC_FILTER.key, Type.CLASS, f"{JAVA}.DefaultTopicFilter", LOW, "How topics are chosen.", TOPIC_FILTER)
+    .include(GROUP_FILTER_KEYS)
+    .include(TOPIC_FILTER_KEYS)
     .define(f"{REFRESH_GROUPS}.enabled", Type.BOOLEAN, True, LOW, "Whether new groups are noticed.")
     .define(f"{REFRESH_GROUPS}.interval.seconds", Type.LONG, TEN_MINUTES_S, LOW,
             "The time between two looks at the groups.", Range.at_least(1))

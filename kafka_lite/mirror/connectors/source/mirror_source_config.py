@@ -12,9 +12,9 @@ from kafka_lite.common.config_def import Importance, Range, Type, ValidString
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.mirror.connectors.filters import (
     CONFIG_PROPERTY_FILTER,
-    CONFIG_PROPERTY_FILTER_CONFIG,
+    CONFIG_PROPERTY_FILTER_KEYS,
     TOPIC_FILTER,
-    TOPIC_FILTER_CONFIG,
+    TOPIC_FILTER_KEYS,
     ConfigPropertyFilter,
     TopicFilter,
 )
@@ -24,7 +24,6 @@ from kafka_lite.mirror.connectors.mirror_connector_config import (
     copying_config_def,
 )
 from kafka_lite.mirror.connectors.mirror_utils import decode_topic_partition, encode_topic_partition
-from kafka_lite.mirror.connectors.named_class import JAVA
 
 LOW = Importance.LOW
 TASK_PARTITIONS = "task.assigned.partitions"
@@ -38,11 +37,8 @@ TEN_MINUTES_S = 600
 # fmt: off
 CONFIG = (
     copying_config_def()
-    .include(TOPIC_FILTER_CONFIG)
-    .include(CONFIG_PROPERTY_FILTER_CONFIG)
-    .define(TOPIC_FILTER.key, Type.CLASS, f"{JAVA}.DefaultTopicFilter", LOW, "How topics are chosen.", TOPIC_FILTER)
-    .define(CONFIG_PROPERTY_FILTER.key, Type.CLASS, f"{JAVA}.DefaultConfigPropertyFilter", LOW,
-            "How settings of topics are chosen.", CONFIG_PROPERTY_FILTER)
+    .include(TOPIC_FILTER_KEYS)
+    .include(CONFIG_PROPERTY_FILTER_KEYS)
     .define("replication.factor", Type.INT, 2, LOW, "The replicas of topics that are created.")
     .define(f"{REFRESH_TOPICS}.enabled", Type.BOOLEAN, True, LOW, "Whether new topics and partitions are noticed.")
     .define(f"{REFRESH_TOPICS}.interval.seconds", Type.LONG, TEN_MINUTES_S, LOW,
