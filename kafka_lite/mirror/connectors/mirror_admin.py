@@ -1,7 +1,7 @@
 """Asks a cluster about its topics, their access control lists and its groups, and changes them.
 
 Kafka 2.4: clients/.../clients/admin/Admin.java; connect/mirror/.../connect/mirror/MirrorUtils.java
-(createSinglePartitionCompactedTopic) · book 8.1.1
+(createSinglePartitionCompactedTopic); clients/.../clients/admin/ForwardingAdmin.java: Kafka 3.3 · book 8.1.1
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.runtime.group_admin import GroupAdmin
 from kafka_lite.connect.runtime.topic_admin import COMPACTED, TIMEOUT_MS, creatable_topic
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.mirror.connectors.named_class import NamedClass
 from kafka_lite.mirror.connectors.topic_config_sync import ConfigEntry
 from kafka_lite.protocol.messages import api_32_describe_configs as describe_configs
 from kafka_lite.protocol.messages import api_33_alter_configs as alter_configs
@@ -53,6 +54,7 @@ _MAY_BE_THERE = frozenset({
     Errors.NONE, Errors.TOPIC_ALREADY_EXISTS, Errors.TOPIC_AUTHORIZATION_FAILED, Errors.CLUSTER_AUTHORIZATION_FAILED,
 })  # fmt: skip
 """Results of the creation of an internal topic that do no harm: somebody else may create it, too."""
+JAVAS_FORWARDING_ADMIN = "org.apache.kafka.clients.admin.ForwardingAdmin"
 R = TypeVar("R", bound=Response)
 
 
@@ -65,7 +67,9 @@ class NewTopic(NamedTuple):
 
 
 class MirrorAdmin:
-    """Each call opens connections of its own, since there are a few of them in a minute.
+    """The admin that connectors and their tasks use. A subclass of yours may leave topics to another system.
+
+    Each call opens connections of its own, since there are a few of them in a minute.
 
     Each raises ConnectError if no broker responds, and ApiError, for a broker that is too old, too. What concerns one
     topic of several is returned: the reason for each one that was refused.
@@ -262,3 +266,13 @@ def _entry(described: describe_configs.DescribeConfigsResourceResult) -> ConfigE
     return ConfigEntry(
         described.name, described.value, described.config_source, described.read_only, described.is_sensitive
     )
+
+
+FORWARDING_ADMIN = NamedClass("forwarding.admin.class", MirrorAdmin, {JAVAS_FORWARDING_ADMIN: MirrorAdmin})
+
+
+def new_mirror_admin(config: Mapping[str, object]) -> MirrorAdmin:
+    """An admin of the class that the settings of a client name. Kafka: MirrorConnectorConfig.forwardingAdmin."""
+    name = str(config.get(FORWARDING_ADMIN.key, JAVAS_FORWARDING_ADMIN))
+    found: MirrorAdmin = FORWARDING_ADMIN.find(name)(config)
+    return found

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Type, ValidString
+from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Range, Type, ValidString
+from kafka_lite.mirror.connectors.mirror_admin import FORWARDING_ADMIN, JAVAS_FORWARDING_ADMIN
 from kafka_lite.mirror.connectors.named_class import JAVA
 from kafka_lite.mirror.connectors.replication_policy import (
     INTERNAL_TOPIC_SEPARATOR_ENABLED,
@@ -28,6 +29,8 @@ OFFSET_SYNCS_LOCATION = "offset-syncs.topic.location"
 EMIT_OFFSET_SYNCS = "emit.offset-syncs.enabled"
 CONSUMER_POLL_TIMEOUT_MS = "consumer.poll.timeout.ms"
 METRIC_REPORTERS = "metric.reporters"
+ADMIN_TIMEOUT_MS, REQUEST_TIMEOUT_MS = "admin.timeout.ms", "request.timeout.ms"
+DEFAULT_REQUEST_TIMEOUT_MS = 30_000
 
 Cluster = Literal["source", "target"]
 ClientKind = Literal["admin", "consumer", "producer"]
@@ -47,6 +50,10 @@ def base_config_def() -> ConfigDef:
         .define(SEPARATOR, Type.STRING, ".", LOW, "The separator between a cluster's name and a topic's.")
         .define(INTERNAL_TOPIC_SEPARATOR_ENABLED, Type.BOOLEAN, True, LOW,
                 "Whether names of internal topics have that separator, too.")
+        .define(ADMIN_TIMEOUT_MS, Type.LONG, 60_000, LOW,
+                "The longest wait for an answer about topics and groups.", Range.at_least(0))
+        .define(FORWARDING_ADMIN.key, Type.CLASS, JAVAS_FORWARDING_ADMIN, LOW,
+                "The admin that asks about topics and groups, and changes them.", FORWARDING_ADMIN)
         .define(METRIC_REPORTERS, Type.LIST, "", LOW, "Classes that are told of the tasks' metrics.")
     )  # fmt: skip
 
@@ -129,6 +136,10 @@ class MirrorConnectorConfig:
         if kind == "consumer":
             found["enable.auto.commit"] = "false"
             found.setdefault("auto.offset.reset", "earliest")
+        if kind == "admin":
+            timeout_ms = int(str(found.get(REQUEST_TIMEOUT_MS, DEFAULT_REQUEST_TIMEOUT_MS)))
+            found[REQUEST_TIMEOUT_MS] = min(self[ADMIN_TIMEOUT_MS], timeout_ms)
+            found[FORWARDING_ADMIN.key] = self[FORWARDING_ADMIN.key]
         users = [found["client.id"]] if "client.id" in found else []
         found["client.id"] = "|".join(map(str, (*users, self.label, role)))
         return found

@@ -25,7 +25,7 @@ from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_config import (
     contradictions,
 )
 from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_task import MirrorCheckpointTask
-from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin
+from kafka_lite.mirror.connectors.mirror_admin import new_mirror_admin
 from kafka_lite.mirror.connectors.mirror_connector import MirrorConnector
 from kafka_lite.mirror.connectors.mirror_connector_config import ENABLED
 from kafka_lite.mirror.connectors.mirror_utils import GROUP, TOPIC, Offsets, check_offsets
@@ -56,7 +56,7 @@ class MirrorCheckpointConnector(MirrorConnector):
     MirrorSourceConnector of the same clusters writes the offset syncs that it translates by.
     """
 
-    def __init__(self, new_admin: Callable[[Mapping[str, object]], GroupsAdmin] = MirrorAdmin) -> None:
+    def __init__(self, new_admin: Callable[[Mapping[str, object]], GroupsAdmin] = new_mirror_admin) -> None:
         self._new_admin = new_admin
         self._config: MirrorCheckpointConfig
         self._source: GroupsAdmin

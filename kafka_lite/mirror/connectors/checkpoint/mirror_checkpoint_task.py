@@ -29,7 +29,7 @@ from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_config import (
 from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_metrics import MirrorCheckpointMetrics
 from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_stores import MirrorCheckpointStores
 from kafka_lite.mirror.connectors.checkpoint.offset_sync_store import OffsetSyncStore
-from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin
+from kafka_lite.mirror.connectors.mirror_admin import new_mirror_admin
 from kafka_lite.mirror.connectors.mirror_connector_config import Cluster
 from kafka_lite.mirror.connectors.mirror_records import Checkpoint
 from kafka_lite.mirror.connectors.mirror_topic_reader import NO_GROUP, MirrorTopicReader, TopicConsumer
@@ -55,7 +55,7 @@ class MirrorCheckpointTask(SourceTask):
     def __init__(
         self,
         new_consumer: Callable[[Mapping[str, object]], TopicConsumer] = KafkaConsumer,
-        new_admin: Callable[[Mapping[str, object]], TargetGroups] = MirrorAdmin,
+        new_admin: Callable[[Mapping[str, object]], TargetGroups] = new_mirror_admin,
         time: Time = SYSTEM_TIME,
     ) -> None:
         self._new_consumer = new_consumer

@@ -12,7 +12,7 @@ from kafka_lite.common.config_def import ConfigDef
 from kafka_lite.connect.api.task import Task
 from kafka_lite.mirror.connectors.heartbeat.mirror_heartbeat_config import CONFIG, MirrorHeartbeatConfig
 from kafka_lite.mirror.connectors.heartbeat.mirror_heartbeat_task import SOURCE, TARGET, MirrorHeartbeatTask
-from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin
+from kafka_lite.mirror.connectors.mirror_admin import new_mirror_admin
 from kafka_lite.mirror.connectors.mirror_connector import MirrorConnector
 from kafka_lite.mirror.connectors.mirror_utils import Offsets, check_offsets
 
@@ -32,7 +32,7 @@ class MirrorHeartbeatConnector(MirrorConnector):
         key.converter = value.converter = org.apache.kafka.connect.converters.ByteArrayConverter
     """
 
-    def __init__(self, new_admin: Callable[[Mapping[str, object]], HeartbeatsAdmin] = MirrorAdmin) -> None:
+    def __init__(self, new_admin: Callable[[Mapping[str, object]], HeartbeatsAdmin] = new_mirror_admin) -> None:
         self._new_admin = new_admin
         self._config: MirrorHeartbeatConfig
 

@@ -14,7 +14,7 @@ from kafka_lite.common.config_value import ConfigValue
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.api.task import Task
-from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin, NewTopic
+from kafka_lite.mirror.connectors.mirror_admin import NewTopic, new_mirror_admin
 from kafka_lite.mirror.connectors.mirror_connector import MirrorConnector
 from kafka_lite.mirror.connectors.mirror_connector_config import EMIT_OFFSET_SYNCS, ENABLED
 from kafka_lite.mirror.connectors.mirror_utils import SOURCE_CLUSTER, TOPIC, Offsets, check_offsets
@@ -67,7 +67,7 @@ class MirrorSourceConnector(MirrorConnector):
     It runs on workers of the target cluster: their producers write the copies.
     """
 
-    def __init__(self, new_admin: Callable[[Mapping[str, object]], TopicsAdmin] = MirrorAdmin) -> None:
+    def __init__(self, new_admin: Callable[[Mapping[str, object]], TopicsAdmin] = new_mirror_admin) -> None:
         self._new_admin = new_admin
         self._config: MirrorSourceConfig
         self._topics: MirroredTopics

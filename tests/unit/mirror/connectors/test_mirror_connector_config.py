@@ -46,6 +46,18 @@ def test_keys_of_the_connector_are_not_keys_of_a_consumer() -> None:
     assert "poll.timeout.ms" not in a_config(**{"consumer.poll.timeout.ms": "5"}).client("source", "consumer", "role")
 
 
+@pytest.mark.parametrize(
+    ("given", "waits_ms"),
+    [({}, 30_000), ({"admin.timeout.ms": "5000"}, 5_000), ({"admin.request.timeout.ms": "70000"}, 60_000)],
+)
+def test_an_admin_waits_no_longer_than_it_may(given: dict[str, str], waits_ms: int) -> None:
+    config = a_config(**given)
+    client = config.client("target", "admin", "role")
+    assert client["request.timeout.ms"] == waits_ms
+    assert "timeout.ms" not in client
+    assert "request.timeout.ms" not in config.client("target", "producer", "role")
+
+
 def test_a_user_chooses_where_to_begin_but_not_to_commit() -> None:
     config = a_config(**{"consumer.auto.offset.reset": "latest", "consumer.enable.auto.commit": "true"})
     client = config.client("source", "consumer", "role")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import pytest
 
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_config import MirrorCheckpointConfig
 from kafka_lite.mirror.connectors.filters import ConfigPropertyFilter, GroupFilter, TopicFilter
+from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin, new_mirror_admin
 from kafka_lite.mirror.connectors.replication_policy import DefaultReplicationPolicy, ReplicationPolicy
 from kafka_lite.mirror.connectors.source.mirror_source_config import MirrorSourceConfig
 from kafka_lite.mirror.connectors.source.mirror_source_connector import MirrorSourceConnector
@@ -96,3 +98,31 @@ def test_a_class_that_cannot_be_used_is_refused_before_the_start(name: str, mess
         MirrorSourceConfig(props)
     errors = {each.name: each.error_messages for each in MirrorSourceConnector().validate(props)}
     assert message in errors["replication.policy.class"][0]
+
+
+class AskingNobody(MirrorAdmin):
+    """An admin that knows one topic."""
+
+    asked: ClassVar[list[str]] = []
+
+    def __init__(self, config: Mapping[str, object]) -> None:
+        super().__init__(config)
+        self._name = str(config["client.id"])
+
+    def topics(self) -> dict[str, int]:
+        self.asked.append(self._name)
+        return {"known": 1}
+
+
+def test_an_admin_of_ones_own_is_asked_by_the_connector() -> None:
+    own = {"name": "copy", "forwarding.admin.class": f"{HERE}.AskingNobody"}
+    config = MirrorSourceConfig({**BOTH, "source.cluster.bootstrap.servers": "127.0.0.1:1", **own})
+    admin = new_mirror_admin(config.client("source", "admin", "role"))
+    assert admin.topics() == {"known": 1}
+    assert AskingNobody.asked == ["west->east|copy|role"]
+    assert type(new_mirror_admin({"bootstrap.servers": "127.0.0.1:1"})) is MirrorAdmin
+
+
+def test_an_admin_that_is_none_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"forwarding\.admin\.class.*is not a MirrorAdmin"):
+        MirrorSourceConfig({**BOTH, "forwarding.admin.class": f"{HERE}.Short"})

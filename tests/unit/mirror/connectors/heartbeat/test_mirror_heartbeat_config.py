@@ -28,7 +28,8 @@ def test_the_admin_client_of_the_target_has_its_security_and_nothing_of_the_sour
         "client.id": "source->east|None|role",
         "bootstrap.servers": "a:1",
         "security.protocol": "SSL",
-        "request.timeout.ms": "2",
+        "request.timeout.ms": 2,
+        "forwarding.admin.class": "org.apache.kafka.clients.admin.ForwardingAdmin",
     }
 
 
