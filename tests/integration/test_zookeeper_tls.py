@@ -78,6 +78,10 @@ def test_brokers_and_tools_with_certificates(
     capsys.readouterr()
     assert main([*configs, "--describe"]) == 0
     assert "producer_byte_rate=1024" in capsys.readouterr().out
+    assert main(["zookeeper-shell", *tls, connect, "getAcl", "/config/users/alice"]) == 0
+    owner, _, rights = capsys.readouterr().out.partition("'x509,'")[2].partition("\n")
+    assert "CN=kafka" in owner, "the tool's certificate owns what it creates"
+    assert rights == ": cdrwa\n", "and nobody else reads it"
     assert main(["zookeeper-shell", *tls, connect, "get", "/controller"]) == 0
     assert '"brokerid":0' in capsys.readouterr().out
     options = " ".join([

@@ -14,7 +14,7 @@ from pathlib import Path
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.process.log_levels import quiet
 from kafka_lite.security.auth.login_configuration import zookeeper_login
-from kafka_lite.security.ssl.zookeeper_ssl import client_ssl_factory, client_values
+from kafka_lite.security.ssl.zookeeper_ssl import client_ssl_factory, client_values, has_client_certificate
 from kafka_lite.tools.common.tool_errors import ToolError
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.poll_handler import WrapSocket
@@ -37,13 +37,19 @@ def add_zk_tls_argument(parser: argparse.ArgumentParser) -> None:
 
 def zookeeper_tls(file: Path | None) -> WrapSocket | None:
     """TLS as the file or KAFKA_OPTS asks for; None for plain text. Raises ToolError."""
+    return _tls(file)[0]
+
+
+def _tls(file: Path | None) -> tuple[WrapSocket | None, bool]:
+    """The same, and whether ZooKeeper knows the client by a certificate."""
     try:
-        factory = client_ssl_factory(client_values(file))
+        values = client_values(file)
+        factory = client_ssl_factory(values)
     except OSError as error:
         raise ToolError(f"{file} cannot be read: {error.strerror}") from error
     except KafkaError as error:
         raise ToolError(str(error)) from error
-    return None if factory is None else factory.wrap_socket
+    return None if factory is None else factory.wrap_socket, has_client_certificate(values)
 
 
 @contextmanager
@@ -52,17 +58,18 @@ def zookeeper_client(
 ) -> Iterator[KafkaZkClient]:
     """A session with the cluster's ZooKeeper for the duration of the block. Raises ConnectionError, ToolError.
 
-    With a user in the JAAS login file, only that user may change the nodes that it creates, as in Kafka's tools;
-    ``set_acl`` says otherwise. ``tls_config_file``: see ``zookeeper_tls``.
+    With a user in the JAAS login file, or with a certificate, only that user may change the nodes that it creates, as
+    in Kafka's tools; ``set_acl`` says otherwise. ``tls_config_file``: see ``zookeeper_tls``.
     """
     login = zookeeper_login()
+    wrap_socket, is_known = _tls(tls_config_file)
     zk_client = KafkaZkClient(
         connect_string,
         SESSION_TIMEOUT_MS,
         CONNECTION_TIMEOUT_MS,
         login=None if login is None else ZkLogin(*login),
-        set_acl=login is not None if set_acl is None else set_acl,
-        wrap_socket=zookeeper_tls(tls_config_file),
+        set_acl=(login is not None or is_known) if set_acl is None else set_acl,
+        wrap_socket=wrap_socket,
     )
     # kazoo warns about every connection attempt; a tool reports a failure once.
     with quiet("kazoo", below=SILENT):
