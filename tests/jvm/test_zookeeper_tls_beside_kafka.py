@@ -32,7 +32,7 @@ SETTINGS = {
     "inter.broker.protocol.version": "2.6",
     "log.message.format.version": "2.6",
 }
-PATHS = ("/", "/consumers", "/brokers/ids/0", "/brokers/topics", "/config/topics", "/config/users", "/controller")
+PATHS = ("/", "/consumers", "/brokers/ids/0", "/brokers/topics", "/config/topics", "/controller")
 Lists = dict[str, list[tuple[str, str, int]]]
 
 
