@@ -1,4 +1,4 @@
-"""Listeners with TLS and SASL, their users, and a table of attempts to connect: right ones, and each way to be wrong."""
+"""Listeners with TLS and SASL, their users, and a table of attempts to connect, right ones and wrong ones."""
 
 from __future__ import annotations
 
