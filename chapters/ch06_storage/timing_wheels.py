@@ -18,7 +18,8 @@
 #
 # `DelayedOperationPurgatory`, `SystemTimer`, `TimingWheel`: every object below is the broker's own. Only the
 # operations are ours, since they need a condition to wait for: `NamedOperation` waits until we make it ready. The
-# clock moves when we move it. Before you run a cell that ends in a question, answer it.
+# clock moves when we move it. Before most steps there is a question: write your answer in the place of `None` and run
+# the cell. It says whether you are right, and why.
 
 # %% [markdown] lang="zh"
 # # 笔记本：一步一步看延迟缓存
@@ -26,11 +27,12 @@
 # 本书 6.3；相应的正文是[延迟操作](delayed-operations.md)、[监听列表](watchers.md)和[时间轮](timing-wheels.md)。
 #
 # `DelayedOperationPurgatory`、`SystemTimer`、`TimingWheel`：下面的每个对象都是 broker 自己的。只有操作是我们的，因为
-# 它们总得等点什么：`NamedOperation` 等到我们说它就绪为止。我们拨动时钟，时钟才走。单元格如果以问题结尾，请先回答，再
-# 运行下一个。
+# 它们总得等点什么：`NamedOperation` 等到我们说它就绪为止。我们拨动时钟，时钟才走。多数步骤之前有一个问题：把答案写在
+# `None` 的位置，运行单元格，它会告诉你对不对，以及为什么。
 
 # %%
 from chapters.ch02_producer.figures.request_runs import fetch_in_purgatory
+from chapters.ch06_storage.figures import purgatory_predictions as predictions
 from chapters.ch06_storage.figures.purgatory_drawings import (
     NamedOperation,
     SteppedTimer,
@@ -69,7 +71,8 @@ draw_purgatory(purgatory)
 #
 # ## An event without effect
 #
-# There is an event for t-0, but no operation is ready. **How often has each of the three been tried then?**
+# There is an event for t-0, but no operation is ready. How often has each of the three
+# been tried then: **how often `a`?**
 
 # %% [markdown] lang="zh"
 # 每个都检查了两次：进列表之前，以及进列表之后。图中的“拉取 A”就是 `fetch A`。定时器旁边的数字是它们到期的毫秒；`b` 在
@@ -77,7 +80,11 @@ draw_purgatory(purgatory)
 #
 # ## 没有效果的事件
 #
-# t-0 通知了一个事件，但是没有操作就绪。**这时三个操作各检查过几次？**
+# t-0 通知了一个事件，但是没有操作就绪。这时三个操作各检查过几次？**`a` 检查过几次？**
+
+# %%
+answer = None
+predictions.TRIES.check(answer)
 
 # %%
 print("completed:", purgatory.check_and_complete("t-0"))
@@ -86,12 +93,16 @@ print({operation.name: operation.history.count("tried") for operation in (a, b, 
 # %% [markdown]
 # ## An event that completes
 #
-# Now `b` is ready, and there is an event for t-0. **On which lists is `b` afterwards?**
+# Now `b` is ready, and there is an event for t-0. **On how many lists is `b` afterwards?**
 
 # %% [markdown] lang="zh"
 # ## 使操作完成的事件
 #
-# 现在 `b` 就绪了，t-0 通知了一个事件。**此后 `b` 还在哪些列表里？**
+# 现在 `b` 就绪了，t-0 通知了一个事件。**此后 `b` 还在几个列表里？**
+
+# %%
+answer = None
+predictions.LISTS.check(answer)
 
 # %%
 b.ready = True
@@ -113,13 +124,18 @@ draw_purgatory(purgatory)
 # %% [markdown]
 # ## Expiration
 #
-# **What is the history of `a`, which never became ready, after 500 ms?** The reaper's thread calls
-# `advance_clock(200)` in a loop; so do we.
+# `a` never becomes ready. The reaper's thread calls `advance_clock(200)` in a loop; so do we. **What is the last entry
+# of its history after 500 ms: `"tried"`, `"completed"` or `"expired"`?**
 
 # %% [markdown] lang="zh"
 # ## 超时
 #
-# **`a` 一直没有就绪，500 ms 之后它经历了什么？** 清理线程在循环里调用 `advance_clock(200)`；我们也这样做。
+# `a` 一直没有就绪。清理线程在循环里调用 `advance_clock(200)`；我们也这样做。**500 ms 之后，它的经历里最后一项是
+# `"tried"`、`"completed"`，还是 `"expired"`？**
+
+# %%
+answer = None
+predictions.HISTORY.check(answer)
 
 # %%
 while time.hi_res_ms() < 500:
@@ -135,7 +151,8 @@ assert a.history[-2:] == ["completed", "expired"]
 #
 # ## Wheels of four buckets
 #
-# The time is 9. We add tasks that are due at 10, 14, 27, 41 and 41 again. **Into which wheel does each of them go?**
+# The time is 9. We add tasks that are due at 10, 14, 27, 41 and 41 again. **Into which
+# wheel does 27 go, if 1 is the finest?**
 
 # %% [markdown] lang="zh"
 # 到 200 时，清理线程等满了 200 ms。可是时钟为什么停在 300 和 400，那里什么也没有到期？到 300 时有一个空的桶到期：
@@ -143,7 +160,12 @@ assert a.history[-2:] == ["completed", "expired"]
 #
 # ## 四个桶的轮子
 #
-# 时刻是 9。我们添加在 10、14、27、41、再来一个 41 到期的任务。**它们各落在哪个轮子里？**
+# 时刻是 9。我们添加在 10、14、27、41、再来一个 41 到期的任务。**27 落在第几个轮子里？**
+# 最细的是第 1 个。
+
+# %%
+answer = None
+predictions.WHEEL.check(answer)
 
 # %%
 stepped = SteppedTimer(start_ms=9)
@@ -156,15 +178,19 @@ draw_wheels(stepped.state())
 #
 # ## Step by step
 #
-# Each step is one `advance_clock`: the clock jumps to the first bucket of the queue. **Where is 27 after the third
-# step?**
+# Each step is one `advance_clock`: the clock jumps to the first bucket of the queue. **In which wheel is 27
+# after the third step?**
 
 # %% [markdown] lang="zh"
 # 五个任务，四个桶，队列里四项，三个轮子，其中较粗的两个是需要时才建立的。
 #
 # ## 一步一步
 #
-# 每一步是一次 `advance_clock`：时钟跳到队列中第一个桶。**第三步之后 27 在哪里？**
+# 每一步是一次 `advance_clock`：时钟跳到队列中第一个桶。**第三步之后 27 在第几个轮子里？**
+
+# %%
+answer = None
+predictions.STILL.check(answer)
 
 # %%
 states = list(stepped.steps())
@@ -188,12 +214,16 @@ assert all(level[0].due_ms == () for state in states for level in state.levels)
 # %% [markdown]
 # ## Cancellation
 #
-# **What happens to the queue when the only task of a bucket is cancelled?**
+# **How many buckets are in the queue after the only task has been cancelled?**
 
 # %% [markdown] lang="zh"
 # ## 取消
 #
-# **一个桶里唯一的任务被取消，队列会怎样？**
+# **唯一的任务被取消之后，队列里还有几个桶？**
+
+# %%
+answer = None
+predictions.CANCELLED.check(answer)
 
 # %%
 stepped = SteppedTimer(start_ms=9)

@@ -27,7 +27,6 @@ WITHOUT_A_CHECK = {
     "ch06_storage/log_segments": 6,
     "ch06_storage/recovery_and_compaction": 7,
     "ch06_storage/replication": 1,
-    "ch06_storage/timing_wheels": 5,
     "ch07_controller/controller_at_work": 8,
     "ch08_pipelines/connect_by_hand": 3,
     "ch09_streams/streams_and_tables": 9,

@@ -3,7 +3,7 @@
 import pytest
 
 from chapters.ch01_introduction.figures import predictions
-from chapters.ch06_storage.figures import replication_predictions
+from chapters.ch06_storage.figures import purgatory_predictions, replication_predictions
 from chapters.ch08_pipelines.figures import helix_predictions
 from chapters.ch08_pipelines.figures import predictions as predictions_of_connect
 from chapters.ch09_streams.figures import count_again_predictions, word_count_predictions
@@ -38,6 +38,7 @@ def test_a_cell_has_the_verdict_in_both_languages() -> None:
 
 MODULES = (
     predictions,
+    purgatory_predictions,
     replication_predictions,
     predictions_of_connect,
     helix_predictions,
