@@ -26,7 +26,9 @@ class _Seen(NamedTuple):
 def seen() -> _Seen:
     """Three operations: an event without effect, one that completes b, and a clock that reaches 500."""
     time = MockTime()
-    purgatory = DelayedOperationPurgatory("demo", purge_interval=1, reaper_enabled=False, time=time)
+    purgatory: DelayedOperationPurgatory[NamedOperation] = DelayedOperationPurgatory(
+        "demo", purge_interval=1, reaper_enabled=False, time=time
+    )
     a, b, c = NamedOperation("a", 500), NamedOperation("b", 300), NamedOperation("c", 800)
     for operation, keys in ((a, ["t-0"]), (b, ["t-0", "t-1"]), (c, ["t-1"])):
         purgatory.try_complete_else_watch(operation, keys)
