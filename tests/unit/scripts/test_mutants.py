@@ -48,6 +48,7 @@ def test_the_tests_of_a_module_are_those_that_import_it_and_the_one_of_its_name_
     for name, text in {
         "a/test_all.py": "from kafka_lite.network.large_requests import LargeRequests\n",
         "z/test_large_requests.py": "from kafka_lite.network import large_requests\n",
+        "learn/test_recorder.py": "from kafka_lite.network.large_requests import LargeRequests\n",
         "z/test_other.py": "from kafka_lite.network.large_requests_of_others import Other\n",
     }.items():
         path = tmp_path / name

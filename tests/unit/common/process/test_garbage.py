@@ -15,6 +15,7 @@ from kafka_lite.common.process.garbage import (
     MAX_YOUNG,
     MIN_GROWN,
     MIN_YOUNG,
+    PERIOD_MS,
     PERIODS_BETWEEN_RETURNS,
     GarbageCollector,
     without_collections,
@@ -62,8 +63,22 @@ def test_cpython_does_not_collect_beside_the_collector_whatever_block_ends_meanw
     with without_collections():
         pass
     assert not gc.isenabled()
-    collector.__exit__()
+    with without_collections():
+        collector.__exit__()
+        assert not gc.isenabled()
+    assert gc.isenabled(), "the collector is gone"
     assert not collector.is_alive()
+
+
+def test_the_collector_works_once_a_second_until_it_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    collector, pauses, collected = GarbageCollector(), list[float](), list[int]()
+    stopped = iter([False, True])
+    monkeypatch.setattr(collector, "pause", lambda ms: (pauses.append(ms), next(stopped))[1])
+    monkeypatch.setattr(collector, "collect", lambda: collected.append(1))
+    collector.do_work()
+    collector.do_work()
+    assert (pauses, collected) == ([PERIOD_MS, PERIOD_MS], [1])
+    assert collector.name == "garbage-collector"
 
 
 class Collections:
@@ -125,7 +140,8 @@ def test_a_collection_waits_for_large_work_but_not_for_ever(collections: Collect
     collector = GarbageCollector()
     collections.young = MIN_YOUNG
     with without_collections():
-        assert [collector.collect() for _ in range(MAX_SKIPPED + 2)] == [None] * MAX_SKIPPED + [0, None]
+        assert [collector.collect() for _ in range(2 * MAX_SKIPPED + 2)] == 2 * ([None] * MAX_SKIPPED + [0])
+        assert collector.collect() is None
     assert collector.collect() == 0
 
 
@@ -149,7 +165,10 @@ def test_free_memory_is_returned_when_much_more_is_resident(monkeypatch: pytest.
     periods()
     assert returned == []
     resident[0] += 1
-    periods()
+    for _ in range(PERIODS_BETWEEN_RETURNS - 1):
+        collector.collect()
+    assert returned == []
+    collector.collect()
     assert returned == [KEPT_BYTES + 101]
     periods()
     assert len(returned) == 1, "what is resident now is needed"
