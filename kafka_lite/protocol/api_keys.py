@@ -119,6 +119,10 @@ from kafka_lite.protocol.messages.api_69_consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
 )
+from kafka_lite.protocol.messages.api_75_describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+)
 from kafka_lite.protocol.schema import Request, Response
 
 __all__ = ["API_SPECS", "ApiKey", "ApiSpec", "api_name"]
@@ -213,6 +217,7 @@ _MESSAGES: tuple[tuple[type[Request], type[Response]], ...] = (
     (ListTransactionsRequest, ListTransactionsResponse),
     (ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse),
     (ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse),
+    (DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse),
 )
 
 API_SPECS: dict[ApiKey, ApiSpec] = {

@@ -62,6 +62,9 @@ class Topics:
     def contains(self, topic: str) -> bool:
         return topic in self._names
 
+    def get_all_topics(self) -> list[str]:
+        return sorted(self._names)
+
     def topic_name(self, topic_id: UUID) -> str | None:
         return dict(enumerate(self._names, 1)).get(topic_id.int)
 

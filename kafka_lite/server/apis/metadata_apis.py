@@ -35,8 +35,12 @@ from kafka_lite.protocol.messages import (
 from kafka_lite.protocol.messages import (
     api_60_describe_cluster as cluster,
 )
+from kafka_lite.protocol.messages import (
+    api_75_describe_topic_partitions as pages,
+)
 from kafka_lite.server.apis.api_handler import ApiRange, Respond
 from kafka_lite.server.apis.api_version_manager import ApiVersionManager
+from kafka_lite.server.apis.topic_pages import names_of_page, refused_page, topic_page
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 
@@ -285,6 +289,25 @@ class MetadataApis:
                 cluster_authorized_operations=CLUSTER_OPERATIONS if with_operations else NO_AUTHORIZED_OPERATIONS,
             )
         )
+
+    def handle_describe_topic_partitions(
+        self, request: Request, body: pages.DescribeTopicPartitionsRequest, respond: Respond
+    ) -> None:
+        """Return one page of topics and their partitions (KIP-966)."""
+
+        def find(name: str) -> metadata.MetadataResponseTopic | None:
+            return next(iter(self._cache.get_topic_metadata([name], request.listener_name)), None)
+
+        try:
+            names = names_of_page(body, self._cache.get_all_topics())
+        except ApiError as failure:
+            respond(refused_page(body, failure))
+            return
+        limit = max(1, min(self._config.values["max.request.partition.size.limit"], body.response_partition_limit))
+        page = topic_page(names, body.cursor, limit, find, skip_missing=not body.topics)
+        for topic in page.topics:
+            topic.topic_authorized_operations = TOPIC_OPERATIONS
+        respond(page)
 
 
 def _wrong_endpoint_type(endpoint_type: int) -> cluster.DescribeClusterResponse | None:

@@ -18,7 +18,7 @@ from kafka_lite.server.apis.api_handler import Handler, HandlerWrapper, Respond
 from kafka_lite.server.auth import admin_rules, client_rules, delegation_token_rules
 from kafka_lite.server.auth.admin_rules import DeleteTopicsRule
 from kafka_lite.server.auth.auth_helper import AuthHelper, AuthorizerError
-from kafka_lite.server.auth.client_rules import MetadataRule
+from kafka_lite.server.auth.client_rules import MetadataRule, TopicPagesRule
 from kafka_lite.server.auth.refusals import refused
 from kafka_lite.server.auth.rules import KnownTopics, Rule, free, on_cluster, on_each, on_named, on_topics
 
@@ -88,8 +88,8 @@ RULES: dict[ApiKey, Rule] = {
     ApiKey.CONSUMER_GROUP_HEARTBEAT: on_named(_OP.READ, GROUP, "group_id", client_rules.subscribed_topics),
     ApiKey.CONSUMER_GROUP_DESCRIBE: admin_rules.consumer_group_describe,
 }
-"""The rule of each request but Metadata and DeleteTopics, whose rules need to know which topics there are. A request
-without a rule is refused, so that a new handler cannot be forgotten here."""
+"""The rule of each request but Metadata, DeleteTopics and DescribeTopicPartitions, whose rules need to know the topics.
+A request without a rule is refused, so that a new handler cannot be forgotten here."""
 
 
 def authorizing(auth: AuthHelper, auto_create_topics: bool, topics: KnownTopics) -> HandlerWrapper:
@@ -98,6 +98,7 @@ def authorizing(auth: AuthHelper, auto_create_topics: bool, topics: KnownTopics)
         **RULES,
         ApiKey.METADATA: MetadataRule(auto_create_topics, topics),
         ApiKey.DELETE_TOPICS: DeleteTopicsRule(topics),
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS: TopicPagesRule(topics),
     }
 
     def wrap(api_key: ApiKey, handler: Handler) -> Handler:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from kafka_lite.common.errors import Errors
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_names import is_internal
 from kafka_lite.network.request import Request
@@ -18,6 +18,11 @@ from kafka_lite.protocol.messages.api_03_metadata import MetadataResponseTopic
 from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchResponseGroup
 from kafka_lite.protocol.messages.api_10_find_coordinator import Coordinator, FindCoordinatorResponse
 from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdResponse
+from kafka_lite.protocol.messages.api_75_describe_topic_partitions import (
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponseTopic,
+    TopicRequest,
+)
 from kafka_lite.record.default_record_batch import CODEC_POSITION, TRANSACTIONAL_FLAG_MASK
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.record.record_batch import MAGIC_POSITION
@@ -26,6 +31,7 @@ from kafka_lite.security.authorizer.resource_pattern import ResourceType
 from kafka_lite.server.apis.api_handler import Handler, Respond
 from kafka_lite.server.apis.group_apis import FIRST_SYNC_VERSION_WITH_PROTOCOL, says_protocol
 from kafka_lite.server.apis.metadata_apis import FIRST_METADATA_VERSION_WITH_TOPIC_IDS
+from kafka_lite.server.apis.topic_pages import names_of_page
 from kafka_lite.server.auth.auth_helper import AuthHelper
 from kafka_lite.server.auth.refusals import changed, handle_rest, refused, with_refused
 from kafka_lite.server.auth.rules import UNAUTHORIZED, KnownTopics, on_cluster, on_named, topic_names
@@ -139,6 +145,43 @@ class MetadataRule:
             for topic in response.topics:
                 if topic.name and topic.error_code != Errors.TOPIC_AUTHORIZATION_FAILED.code:
                     topic.topic_authorized_operations = auth.authorized_operations(request, TOPIC, topic.name)
+
+
+class TopicPagesRule:
+    """Describe topics; of all topics those that may be described. What is left out takes no room on the page."""
+
+    def __init__(self, topics: KnownTopics) -> None:
+        self._topics = topics
+
+    def __call__(self, auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+        """Ask for the topics that the user may describe; then add the refusals."""
+        respond = changed(respond, lambda response: self._set_operations(auth, request, response))
+        try:
+            names = names_of_page(body, self._topics.get_all_topics())
+        except ApiError:
+            handler(request, body, respond)  # which refuses the cursor
+            return
+        denied = auth.denied(request, DESCRIBE, TOPIC, names, log_if_denied=bool(body.topics))
+        refusals = [_refused_topic(name) for name in names if name in denied] if body.topics else []
+        allowed = [name for name in names if name not in denied]
+        if not allowed:
+            respond(DescribeTopicPartitionsResponse(topics=refusals))
+            return
+        rest = copy.copy(body)
+        rest.topics = [TopicRequest(name=name) for name in allowed]
+        if body.cursor is not None and body.cursor.topic_name not in allowed:
+            rest.cursor = None
+        handler(request, rest, changed(respond, lambda response: response.topics.extend(refusals)))
+
+    @staticmethod
+    def _set_operations(auth: AuthHelper, request: Request, response: Any) -> None:
+        for topic in response.topics:
+            if topic.error_code != Errors.TOPIC_AUTHORIZATION_FAILED.code:
+                topic.topic_authorized_operations = auth.authorized_operations(request, TOPIC, topic.name)
+
+
+def _refused_topic(name: str) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(error_code=Errors.TOPIC_AUTHORIZATION_FAILED.code, name=name)
 
 
 def offset_for_leader_epoch(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:

@@ -31,6 +31,10 @@ class KnownTopics(Protocol):
         """The name of the topic with this id."""
         ...
 
+    def get_all_topics(self) -> list[str]:
+        """The names of all topics."""
+        ...
+
 
 Rule = Callable[[AuthHelper, Request, Any, Respond, Handler], None]
 

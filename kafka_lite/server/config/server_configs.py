@@ -67,5 +67,7 @@ SERVER_CONFIGS = (
     .define("max.incremental.fetch.session.cache.slots", Type.INT, 1000, MEDIUM,
             "The number of fetch sessions that the broker remembers (since Kafka 1.1). A client without one names all "
             "its partitions in every fetch request.", at_least(0))
+    .define("max.request.partition.size.limit", Type.INT, 2000, MEDIUM,
+            "The most partitions in one response to DescribeTopicPartitions (since Kafka 3.8).", at_least(1))
 )
 # fmt: on

@@ -15,6 +15,7 @@ from kafka_lite.protocol.messages import api_03_metadata as metadata
 from kafka_lite.protocol.messages import api_10_find_coordinator as coordinators
 from kafka_lite.protocol.messages import api_18_api_versions as versions
 from kafka_lite.protocol.messages import api_60_describe_cluster as cluster
+from kafka_lite.protocol.messages import api_75_describe_topic_partitions as pages
 from kafka_lite.protocol.messages.api_06_update_metadata import (
     UpdateMetadataBroker,
     UpdateMetadataEndpoint,
@@ -27,6 +28,7 @@ from kafka_lite.server.apis.metadata_apis import (
     CLUSTER_OPERATIONS,
     MAX_CREATED_TOPICS,
     NO_AUTHORIZED_OPERATIONS,
+    TOPIC_OPERATIONS,
     MetadataApis,
 )
 from kafka_lite.server.metadata_cache import MetadataCache
@@ -56,7 +58,9 @@ class Apis:
         self.created: list[str] = []
         self.creation_error = Errors.NONE
         self.cache = MetadataCache(1)
-        config = SimpleNamespace(auto_create_topics_enable=auto_create)
+        config = SimpleNamespace(
+            auto_create_topics_enable=auto_create, values={"max.request.partition.size.limit": 2000}
+        )
         self.apis = MetadataApis(cast(Any, config), "id", self.cache, lambda: Broker(9, ()), self.create, RANGES)
         self.update()
 
@@ -316,3 +320,18 @@ def test_a_broker_is_no_endpoint_of_a_controller(apis: Apis, endpoint_type: int,
     answer = apis.handle("describe_cluster", cluster.DescribeClusterRequest(endpoint_type=endpoint_type), 1)
     assert Errors.for_code(answer.error_code) is error
     assert (answer.error_message is None) == (error is Errors.NONE) == bool(answer.brokers)
+
+
+def test_topics_are_described_by_pages(apis: Apis) -> None:
+    apis.update(*(partition("t", index, 1) for index in range(3)))
+    body = pages.DescribeTopicPartitionsRequest(response_partition_limit=2)
+    answer = apis.handle("describe_topic_partitions", body, 0)
+    [topic] = answer.topics
+    assert (topic.name, [each.partition_index for each in topic.partitions]) == ("t", [0, 1])
+    assert topic.topic_authorized_operations == TOPIC_OPERATIONS
+    body.cursor = answer.next_cursor
+    [topic] = apis.handle("describe_topic_partitions", body, 0).topics
+    assert [each.partition_index for each in topic.partitions] == [2]
+    body.topics = [pages.TopicRequest(name="u")]
+    [topic] = apis.handle("describe_topic_partitions", body, 0).topics
+    assert topic.error_code == Errors.INVALID_REQUEST.code

@@ -36,6 +36,9 @@ from kafka_lite.protocol.messages import (
 from kafka_lite.protocol.messages import (
     api_60_describe_cluster as describe_cluster,
 )
+from kafka_lite.protocol.messages import (
+    api_75_describe_topic_partitions as topic_pages,
+)
 from kafka_lite.server.auth.authorizing_handlers import fetch_rule
 from tests.support.authorizing import CLUSTER_DENIED, GROUP_DENIED, TOPIC_DENIED, TXN_DENIED, Broker
 
@@ -276,3 +279,40 @@ def test_add_partitions_is_all_or_nothing() -> None:
     assert errors("WRITE TRANSACTIONAL_ID t", "WRITE TOPIC a") == {"a": not_attempted, "b": TOPIC_DENIED}
     assert errors("WRITE TRANSACTIONAL_ID t", "WRITE TOPIC a", "WRITE TOPIC b") == {}
     assert Broker().ask(add_partitions.AddPartitionsToTxnRequest(), 4).error_code == CLUSTER_DENIED
+
+
+def pages(*names: str, cursor: str | None = None) -> topic_pages.DescribeTopicPartitionsRequest:
+    place = None if cursor is None else topic_pages.Cursor(topic_name=cursor, partition_index=1)
+    return topic_pages.DescribeTopicPartitionsRequest(
+        topics=[topic_pages.TopicRequest(name=name) for name in names], cursor=place
+    )
+
+
+def test_pages_of_named_topics_refuse() -> None:
+    broker = Broker("DESCRIBE TOPIC a")
+    assert described(broker.ask(pages("a", "b"), 0)) == {"b": TOPIC_DENIED}
+    assert [[topic.name for topic in body.topics] for body in broker.handled] == [["a"]]
+    assert described(Broker().ask(pages("a", "b"), 0)) == {"a": TOPIC_DENIED, "b": TOPIC_DENIED}
+
+
+def test_pages_of_all_topics_are_of_those_that_may_be_described() -> None:
+    broker = Broker("DESCRIBE TOPIC a", "DESCRIBE TOPIC c")
+    assert described(broker.ask(pages(), 0)) == {}
+    assert described(broker.ask(pages(cursor="b"), 0)) == {}
+    assert [[topic.name for topic in body.topics] for body in broker.handled] == [["a", "c"], ["c"]]
+    assert [body.cursor for body in broker.handled] == [None, None], "that of a hidden topic is left out"
+
+
+def test_a_page_has_the_operations_of_the_user() -> None:
+    answer = topic_pages.DescribeTopicPartitionsResponse(
+        topics=[topic_pages.DescribeTopicPartitionsResponseTopic(name="a")]
+    )
+    response = Broker("DESCRIBE TOPIC a", "READ TOPIC a").ask(pages("a"), 0, answer)
+    assert response.topics[0].topic_authorized_operations == (1 << 3) | (1 << 8)
+
+
+def test_a_cursor_that_is_not_valid_is_the_handlers_to_refuse() -> None:
+    broker = Broker()
+    asked = pages("a", cursor="b")
+    broker.ask(asked, 0)
+    assert broker.handled == [asked]
