@@ -108,6 +108,7 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.LIST_TRANSACTIONS: ApiRange(0, 1),
     ApiKey.CONSUMER_GROUP_HEARTBEAT: ApiRange(0, 1),
     ApiKey.CONSUMER_GROUP_DESCRIBE: ApiRange(0, 1),
+    ApiKey.LIST_CONFIG_RESOURCES: ApiRange(0, 1),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: ApiRange(0, 0),
 }
 
@@ -192,6 +193,7 @@ class ApiHandlers:
             ApiKey.LIST_TRANSACTIONS: self.transactions.handle_list_transactions,
             ApiKey.CONSUMER_GROUP_HEARTBEAT: self.consumer_groups.handle_heartbeat,
             ApiKey.CONSUMER_GROUP_DESCRIBE: self.consumer_groups.handle_describe,
+            ApiKey.LIST_CONFIG_RESOURCES: self.admin.handle_list_config_resources,
             ApiKey.DESCRIBE_TOPIC_PARTITIONS: self.metadata.handle_describe_topic_partitions,
             **self._table_of_users(),
         }

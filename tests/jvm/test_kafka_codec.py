@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey, ApiSpec
-from kafka_lite.protocol.messages import consumer_group_records
 from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from kafka_lite.protocol.messages.group_records import (
     GroupMetadataKey,
@@ -36,18 +35,17 @@ pytestmark = pytest.mark.jvm
 SAMPLES = 6
 JACKSON = "com.fasterxml.jackson.core:jackson-databind:2.16.2"
 REMOVED_IN_4 = {"LEADER_AND_ISR", "STOP_REPLICA", "UPDATE_METADATA", "CONTROLLED_SHUTDOWN"}
+LATER_THAN_3_9 = {
+    (ApiKey.LIST_OFFSETS, 10),
+    (ApiKey.METADATA, 13),
+    (ApiKey.DESCRIBE_CLUSTER, 2),
+    (ApiKey.LIST_CONFIG_RESOURCES, 1),
+}
 
-LATER_THAN_3_9 = {(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1), (ApiKey.CONSUMER_GROUP_DESCRIBE, 1)}
-CONSUMER_GROUP_RECORDS = [
-    message
-    for name, message in vars(consumer_group_records).items()
-    if name.startswith("ConsumerGroup") and issubclass(message, Message)
-]
 NOT_OF_AN_API: list[tuple[str, str, list[type[Message]]]] = [
     ("kafka-clients:3.9.1", "common.message", [ConsumerProtocolSubscription, ConsumerProtocolAssignment]),
     ("kafka-group-coordinator:3.9.1", "coordinator.group.generated", [OffsetCommitKey, OffsetCommitValue]),
     ("kafka-group-coordinator:3.9.1", "coordinator.group.generated", [GroupMetadataKey, GroupMetadataValue]),
-    ("kafka-group-coordinator:4.1.0", "coordinator.group.generated", CONSUMER_GROUP_RECORDS),
     (
         "kafka-transaction-coordinator:4.1.0",
         "coordinator.transaction.generated",

@@ -42,6 +42,16 @@ logger = logging.getLogger(__name__)
 _Resource = TypeVar("_Resource", AlterConfigsResource, IncrementalResource)
 _Response = TypeVar("_Response", AlterConfigsResourceResponse, IncrementalResourceResponse)
 TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
+CLIENT_METRICS_RESOURCE, GROUP_RESOURCE = 16, 32
+LISTED_RESOURCES = (
+    GROUP_RESOURCE,
+    CLIENT_METRICS_RESOURCE,
+    BROKER_LOGGER_RESOURCE,
+    BROKER_RESOURCE,
+    TOPIC_RESOURCE,
+)
+"""All types of resources, in the order in which Kafka lists them."""
+ENTITIES = {GROUP_RESOURCE: "groups", CLIENT_METRICS_RESOURCE: "client-metrics"}
 MAX_DESCRIBED_ENTRIES = 100_000
 """How many entries the response to one DescribeConfigs request has: five hundred brokers, or thousands of topics."""
 TOO_MANY_ENTRIES = f"A request may ask for at most {MAX_DESCRIBED_ENTRIES} entries: ask in several requests."
@@ -69,6 +79,14 @@ class ConfigAdminManager:
         self._dynamic_config = dynamic_config
         self._config_helper = ConfigHelper(config, dynamic_config)
         self._loggers = RuntimeLoggerManager(config.broker_id)
+
+    def resources(self, kind: int) -> list[str]:
+        """The names of the resources of a type, sorted: topics, brokers, or what has a configuration in ZooKeeper."""
+        if kind == TOPIC_RESOURCE:
+            return sorted(self._cache.get_all_topics())
+        if kind in (BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
+            return [str(broker.id) for broker in self._cache.get_alive_brokers()]
+        return sorted(self._zk_client.get_entities(ENTITIES[kind]))
 
     def describe_configs(
         self,

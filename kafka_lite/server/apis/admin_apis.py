@@ -18,8 +18,9 @@ from kafka_lite.protocol.messages import api_32_describe_configs as describe_con
 from kafka_lite.protocol.messages import api_33_alter_configs as alter_configs
 from kafka_lite.protocol.messages import api_37_create_partitions as create_partitions
 from kafka_lite.protocol.messages import api_44_incremental_alter_configs as incremental_alter_configs
+from kafka_lite.protocol.messages import api_74_list_config_resources as list_config_resources
 from kafka_lite.server.admin.admin_manager import AdminManager
-from kafka_lite.server.admin.config_admin_manager import ConfigAdminManager
+from kafka_lite.server.admin.config_admin_manager import CLIENT_METRICS_RESOURCE, LISTED_RESOURCES, ConfigAdminManager
 from kafka_lite.server.admin.config_helper import ConfigSource
 from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.server.kafka_config import KafkaConfig
@@ -143,6 +144,25 @@ class AdminApis:
                 for entry in result.configs:
                     entry.is_default = entry.config_source > own
         respond(describe_configs.DescribeConfigsResponse(results=results))
+
+    def handle_list_config_resources(
+        self, request: Request, body: list_config_resources.ListConfigResourcesRequest, respond: Respond
+    ) -> None:
+        """List the resources that can have configurations, by type (KIP-1142)."""
+        if request.header.api_version == 0:
+            wanted = {CLIENT_METRICS_RESOURCE}
+        else:
+            wanted = set(body.resource_types) or set(LISTED_RESOURCES)
+        if not wanted <= set(LISTED_RESOURCES):
+            respond(list_config_resources.ListConfigResourcesResponse(error_code=Errors.UNSUPPORTED_VERSION.code))
+            return
+        resources = [
+            list_config_resources.ConfigResource(resource_name=name, resource_type=kind)
+            for kind in LISTED_RESOURCES
+            if kind in wanted
+            for name in self._configs.resources(kind)
+        ]
+        respond(list_config_resources.ListConfigResourcesResponse(config_resources=resources))
 
     def handle_alter_configs(
         self, _request: Request, body: alter_configs.AlterConfigsRequest, respond: Respond

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -10,7 +11,12 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.messages.api_32_describe_configs import DescribeConfigsResource
 from kafka_lite.protocol.messages.api_33_alter_configs import AlterConfigsResource
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterConfigsResource as IncrementalResource
-from kafka_lite.server.admin.config_admin_manager import BROKER_RESOURCE, MAX_DESCRIBED_ENTRIES, ConfigAdminManager
+from kafka_lite.server.admin.config_admin_manager import (
+    BROKER_RESOURCE,
+    LISTED_RESOURCES,
+    MAX_DESCRIBED_ENTRIES,
+    ConfigAdminManager,
+)
 from kafka_lite.server.admin.config_helper import ConfigHelper
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.kafka_config import KafkaConfig
@@ -62,3 +68,12 @@ def test_a_resource_that_occurs_twice_is_not_altered(manager: ConfigAdminManager
     for results in (manager.alter_configs(replaced, False), manager.incremental_alter_configs(changed, False)):
         assert [Errors.for_code(result.error_code) for result in results] == [Errors.INVALID_REQUEST] * 2
         assert {result.error_message for result in results} == {"Each resource must appear at most once."}
+
+
+def test_topics_and_brokers_are_listed_and_else_what_has_a_configuration(manager: ConfigAdminManager) -> None:
+    entities = {"groups": ["b", "a"], "client-metrics": ["m"]}
+    manager._zk_client = cast(Any, SimpleNamespace(get_entities=entities.__getitem__))
+    alive = [SimpleNamespace(id=1), SimpleNamespace(id=2)]
+    manager._cache = cast(Any, SimpleNamespace(get_all_topics=lambda: ["u", "t"], get_alive_brokers=lambda: alive))
+    listed = [manager.resources(kind) for kind in LISTED_RESOURCES]
+    assert listed == [["a", "b"], ["m"], ["1", "2"], ["1", "2"], ["t", "u"]]

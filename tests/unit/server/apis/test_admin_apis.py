@@ -16,6 +16,7 @@ from kafka_lite.protocol.messages import api_32_describe_configs as describe_con
 from kafka_lite.protocol.messages import api_33_alter_configs as alter_configs
 from kafka_lite.protocol.messages import api_37_create_partitions as create_partitions
 from kafka_lite.protocol.messages import api_44_incremental_alter_configs as incremental
+from kafka_lite.protocol.messages import api_74_list_config_resources as list_config_resources
 from kafka_lite.server.admin.config_helper import ConfigSource
 from kafka_lite.server.apis.admin_apis import AdminApis
 from tests.support.counted_names import CountedName, counted_names
@@ -53,6 +54,9 @@ class Admin:
             )
             for each in resources
         ]
+
+    def resources(self, kind: int) -> list[str]:
+        return [f"{kind}-a", f"{kind}-b"]
 
     def alter_configs(self, resources: Any, validate_only: bool) -> list[Any]:
         self.options = [validate_only]
@@ -209,3 +213,20 @@ def test_each_of_many_topics_is_looked_at_a_few_times(change: str) -> None:
     CountedName.reset()
     assert len(getattr(apis, change)(*names, *names)) == 1000
     assert CountedName.looks < 40 * 1000
+
+
+@pytest.mark.parametrize(
+    ("version", "asked", "listed"),
+    [(0, [], [16, 16]), (1, [2, 32], [32, 32, 2, 2]), (1, [], [32, 32, 16, 16, 8, 8, 4, 4, 2, 2])],
+)
+def test_resources_are_listed_by_type(version: int, asked: list[int], listed: list[int]) -> None:
+    body = list_config_resources.ListConfigResourcesRequest(resource_types=asked)
+    answer = Apis().handle("list_config_resources", body, version)
+    assert [each.resource_type for each in answer.config_resources] == listed
+    assert [each.resource_name for each in answer.config_resources[:2]] == [f"{listed[0]}-a", f"{listed[0]}-b"]
+
+
+def test_an_unknown_type_refuses_the_whole_request() -> None:
+    body = list_config_resources.ListConfigResourcesRequest(resource_types=[2, 3])
+    answer = Apis().handle("list_config_resources", body, 1)
+    assert (answer.error_code, answer.config_resources) == (Errors.UNSUPPORTED_VERSION.code, [])

@@ -31,6 +31,9 @@ from kafka_lite.protocol.messages import (
 from kafka_lite.protocol.messages import (
     api_66_list_transactions as list_transactions,
 )
+from kafka_lite.protocol.messages import (
+    api_74_list_config_resources as list_config_resources,
+)
 from tests.support.authorizing import CLUSTER_DENIED, GROUP_DENIED, TOPIC_DENIED, TXN_DENIED, Broker
 
 
@@ -133,3 +136,10 @@ def test_configurations_of_topics_and_brokers() -> None:
         (4, CLUSTER_DENIED),
         (8, CLUSTER_DENIED),
     ]
+
+
+@pytest.mark.parametrize(("allowed", "error"), [(["DESCRIBE_CONFIGS CLUSTER kafka-cluster"], 0), ([], CLUSTER_DENIED)])
+def test_resources_are_listed_by_those_who_may_describe_configurations(allowed: list[str], error: int) -> None:
+    broker = Broker(*allowed)
+    assert broker.ask(list_config_resources.ListConfigResourcesRequest(), 1).error_code == error
+    assert len(broker.handled) == (error == 0)
