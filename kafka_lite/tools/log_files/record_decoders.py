@@ -10,8 +10,11 @@ import json
 import struct
 from collections.abc import Callable, Mapping
 from typing import Any
+from uuid import UUID
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.ids.uuids import encode_uuid
+from kafka_lite.protocol.messages import consumer_group_records as modern
 from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from kafka_lite.protocol.messages.group_records import (
     GroupMetadataKey,
@@ -36,6 +39,13 @@ _GROUP_RECORDS: Mapping[int, tuple[type[Message], type[Message]]] = {
     0: (OffsetCommitKey, OffsetCommitValue),
     1: (OffsetCommitKey, OffsetCommitValue),
     2: (GroupMetadataKey, GroupMetadataValue),
+    3: (modern.ConsumerGroupMetadataKey, modern.ConsumerGroupMetadataValue),
+    4: (modern.ConsumerGroupPartitionMetadataKey, modern.ConsumerGroupPartitionMetadataValue),
+    5: (modern.ConsumerGroupMemberMetadataKey, modern.ConsumerGroupMemberMetadataValue),
+    6: (modern.ConsumerGroupTargetAssignmentMetadataKey, modern.ConsumerGroupTargetAssignmentMetadataValue),
+    7: (modern.ConsumerGroupTargetAssignmentMemberKey, modern.ConsumerGroupTargetAssignmentMemberValue),
+    8: (modern.ConsumerGroupCurrentMemberAssignmentKey, modern.ConsumerGroupCurrentMemberAssignmentValue),
+    16: (modern.ConsumerGroupRegularExpressionKey, modern.ConsumerGroupRegularExpressionValue),
 }
 """A key's version determines the record type."""
 
@@ -158,6 +168,8 @@ def json_fields(struct: Struct, version: int) -> dict[str, Any]:
 def _json_value(value: Any, version: int) -> Any:
     if isinstance(value, Struct):
         return json_fields(value, version)
+    if isinstance(value, UUID):
+        return encode_uuid(value)
     if isinstance(value, list):
         return [_json_value(each, version) for each in value]
     if isinstance(value, bytes | bytearray | memoryview):

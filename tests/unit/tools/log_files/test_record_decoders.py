@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import struct
+from uuid import UUID
 
 import pytest
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.protocol.messages import consumer_group_records as modern
 from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from kafka_lite.protocol.messages.group_records import (
     GroupMetadataKey,
@@ -85,6 +87,28 @@ def test_an_offset_has_the_fields_of_its_version() -> None:
         "version": "3",
         "data": {"offset": 42, "leaderEpoch": 5, "metadata": "m", "commitTimestamp": 7},
     }
+
+
+def test_the_records_of_a_group_that_the_coordinator_assigns_are_decoded() -> None:
+    key = modern.ConsumerGroupCurrentMemberAssignmentKey(group_id="g", member_id="m")
+    owned = modern.TopicPartition(topic_id=UUID(int=1), partitions=[0, 2])
+    value = modern.ConsumerGroupCurrentMemberAssignmentValue(member_epoch=3, state=1, assigned_partitions=[owned])
+    shown = decode_offsets(record(encode_with_version(key, 8), encode_with_version(value, 0)))
+    assert [json.loads(text or "") for text in shown] == [
+        {"type": "8", "data": {"groupId": "g", "memberId": "m"}},
+        {
+            "version": "0",
+            "data": {
+                "memberEpoch": 3,
+                "previousMemberEpoch": 0,
+                "state": 1,
+                "assignedPartitions": [{"topicId": "AAAAAAAAAAAAAAAAAAAAAQ", "partitions": [0, 2]}],
+                "partitionsPendingRevocation": [],
+            },
+        },
+    ]
+    epoch = modern.ConsumerGroupMetadataKey(group_id="g")
+    assert decode_offsets(record(encode_with_version(epoch, 3), None))[1] == DELETED
 
 
 def test_a_tombstone_is_a_deletion() -> None:
