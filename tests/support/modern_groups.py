@@ -15,7 +15,7 @@ from kafka_lite.coordinator.group.modern.consumer_group_coordinator import Consu
 from kafka_lite.coordinator.group.modern.consumer_group_heartbeat import HeartbeatClient
 from kafka_lite.coordinator.group.modern.consumer_group_member import ConsumerGroupMember
 from kafka_lite.coordinator.group.modern.consumer_group_records import GroupRecord
-from kafka_lite.coordinator.group.modern.consumer_group_state import MemberState
+from kafka_lite.coordinator.group.modern.member_state import MemberState
 from kafka_lite.coordinator.group.modern.topic_partitions import pairs
 from kafka_lite.coordinator.group.modern.topics_image import TopicMetadata
 from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import (

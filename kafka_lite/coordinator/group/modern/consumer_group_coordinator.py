@@ -21,9 +21,9 @@ from kafka_lite.coordinator.group.modern.consumer_group_config import ConsumerGr
 from kafka_lite.coordinator.group.modern.consumer_group_description import described_group
 from kafka_lite.coordinator.group.modern.consumer_group_heartbeat import HeartbeatClient, HeartbeatDecision
 from kafka_lite.coordinator.group.modern.consumer_group_member import JOIN_GROUP_MEMBER_EPOCH
-from kafka_lite.coordinator.group.modern.consumer_group_state import MemberState
 from kafka_lite.coordinator.group.modern.group_change import GroupChange
 from kafka_lite.coordinator.group.modern.heartbeat_checks import check_heartbeat
+from kafka_lite.coordinator.group.modern.member_state import MemberState
 from kafka_lite.coordinator.group.modern.member_timers import MemberTimer, MemberTimers
 from kafka_lite.coordinator.group.modern.topics_image import CurrentTopics
 from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import (

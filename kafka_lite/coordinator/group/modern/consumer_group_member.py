@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kafka_lite.coordinator.group.modern.consumer_group_state import MemberState
+from kafka_lite.coordinator.group.modern.member_state import MemberState
 from kafka_lite.coordinator.group.modern.topic_partitions import TopicIdPartitions
 
 JOIN_GROUP_MEMBER_EPOCH = 0

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_lite.coordinator.group.modern.consumer_group_member import ConsumerGroupMember
-from kafka_lite.coordinator.group.modern.consumer_group_state import MemberState
+from kafka_lite.coordinator.group.modern.member_state import MemberState
 from kafka_lite.coordinator.group.modern.topic_partitions import TopicIdPartitions, from_structs, in_order
 from kafka_lite.protocol.messages import consumer_group_records as records
 from kafka_lite.protocol.schema import Message

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.modern.consumer_group_member import ConsumerGroupMember
-from kafka_lite.coordinator.group.modern.consumer_group_state import VALID_PREVIOUS_MEMBER_STATES, MemberState
+from kafka_lite.coordinator.group.modern.member_state import VALID_PREVIOUS_STATES, MemberState
 from kafka_lite.coordinator.group.modern.topic_partitions import (
     TopicIdPartitions,
     common,
@@ -92,7 +92,7 @@ def _moved(
     assigned: TopicIdPartitions,
     pending_revocation: TopicIdPartitions,
 ) -> ConsumerGroupMember:
-    assert member.state in VALID_PREVIOUS_MEMBER_STATES[state]
+    assert member.state in VALID_PREVIOUS_STATES[state]
     return replace(
         member,
         state=state,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_lite.common.errors import Errors
-from kafka_lite.coordinator.group.modern.consumer_group_state import MemberState
+from kafka_lite.coordinator.group.modern.member_state import MemberState
 from tests.support.modern_groups import ModernGroups
 
 

@@ -9,13 +9,10 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.coordinator.group.modern.consumer_group_member import ConsumerGroupMember
-from kafka_lite.coordinator.group.modern.consumer_group_state import (
-    VALID_PREVIOUS_MEMBER_STATES,
-    VALID_PREVIOUS_STATES,
-    ConsumerGroupState,
-    MemberState,
-)
+from kafka_lite.coordinator.group.modern.consumer_group_state import VALID_PREVIOUS_STATES, ConsumerGroupState
 from kafka_lite.coordinator.group.modern.current_assignment_builder import NO_EPOCH, next_assignment
+from kafka_lite.coordinator.group.modern.member_state import VALID_PREVIOUS_STATES as VALID_PREVIOUS_MEMBER_STATES
+from kafka_lite.coordinator.group.modern.member_state import MemberState
 from kafka_lite.coordinator.group.modern.topic_partitions import TopicIdPartitions
 
 T = UUID(int=1)
