@@ -36,7 +36,7 @@ from kafka_learn.labs.workspace import LabWorkspace
 
 SLOWER: Final = 2
 """How many times longer a test may take: WebAssembly is slower."""
-_OURS: Final = {"kafka_lite", "kafka_learn", "pipeline"}
+_OURS: Final = {"kafka_lite", "kafka_learn", "examples", "pipeline"}
 _PLUGIN: Final = "kafka_learn.labs.in_page.page_plugin"
 _TAKER: Final = "kafka-lite-row-taker"
 

@@ -55,7 +55,7 @@ class Threads:
         """``greenlet(run, parent)`` makes one, ``current()`` is the running one. The caller's is the main thread."""
         self._greenlet, self._current = greenlet, current
         self._main = current()
-        self._main_ident = threading.get_ident()
+        self._main_ident = threading.main_thread().ident or threading.get_ident()
         self._idents: dict[int, int] = {}
         self._numbers = itertools.count(_FIRST_IDENT)
         self._waits: dict[Stack, Wait] = {}

@@ -6,11 +6,7 @@ shipped unmodified under its licence. On a machine without npm the site is built
 
 from __future__ import annotations
 
-import hashlib
 import shutil
-import subprocess
-import tarfile
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -18,6 +14,10 @@ from typing import Final
 import platformdirs
 
 from kafka_learn.live.bundle import bundle
+from kafka_learn.site.live_page import npm_package
+from kafka_learn.site.live_page.npm_package import EngineError
+
+__all__ = ["EngineError", "engine", "has_npm", "unpack", "write"]
 
 VERSION: Final = "0.29.5"
 FILES: Final = {
@@ -34,10 +34,6 @@ It has CPython's interpreter and standard library, under the PSF License Version
 
 source.zip: kafka_lite, kazoo (Apache License 2.0) and platformdirs (MIT), unmodified.
 """
-
-
-class EngineError(Exception):
-    """The interpreter cannot be fetched, or is not the one that is expected."""
 
 
 def has_npm() -> bool:
@@ -73,30 +69,15 @@ def _is_complete(cache: Path) -> bool:
 
 
 def _fetch(cache: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix="kafka-lite-pyodide-") as folder:
-        done = subprocess.run(
-            ["npm", "pack", "--silent", f"pyodide@{VERSION}"], cwd=folder, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise EngineError(f"npm pack pyodide@{VERSION} failed: {done.stderr.strip()}")
-        unpack(next(Path(folder).glob("*.tgz")), cache)
+    _keep(npm_package.fetch(f"pyodide@{VERSION}", FILES), cache)
 
 
 def unpack(package: Path, cache: Path) -> None:
     """Take the files out of npm's package. Raises EngineError, and keeps none of them, if one is another."""
-    with tarfile.open(package) as archive:
-        found = {name: _content(archive, name) for name in FILES}
-    for name, data in found.items():
-        if hashlib.sha256(data).hexdigest() != FILES[name]:
-            raise EngineError(f"{name} of pyodide@{VERSION} is not the file that was pinned")
+    _keep(npm_package.unpacked(package, f"pyodide@{VERSION}", FILES), cache)
+
+
+def _keep(found: dict[str, bytes], cache: Path) -> None:
     cache.mkdir(parents=True, exist_ok=True)
     for name, data in found.items():
         (cache / name).write_bytes(data)
-
-
-def _content(archive: tarfile.TarFile, name: str) -> bytes:
-    try:
-        file = archive.extractfile(f"package/{name}")
-    except KeyError:
-        file = None
-    return file.read() if file is not None else b""

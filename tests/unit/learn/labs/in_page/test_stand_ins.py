@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
+import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +48,21 @@ def test_what_the_host_has_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_ins.install()
     assert sys.modules["fcntl"] is fcntl
     assert hasattr(fcntl, "ioctl")
+
+
+@pytest.mark.parametrize("blocks", [[1, 1], [1, 0, 1], [0, 1], [1, 0], []])
+def test_a_hole_is_the_first_block_of_zeros(tmp_path: Path, blocks: list[int]) -> None:
+    content = b"".join(bytes([value]) * stand_ins.BLOCK for value in blocks) + b"end"
+    (tmp_path / "file").write_bytes(content)
+    with open(tmp_path / "file", "rb") as file:
+        found = stand_ins.lseek(os.lseek, file.fileno(), 0, os.SEEK_HOLE)
+        assert found == (blocks.index(0) * stand_ins.BLOCK if 0 in blocks else len(content))
+        assert stand_ins.lseek(os.lseek, file.fileno(), 0, os.SEEK_END) == len(content)
+
+
+@pytest.mark.parametrize(
+    ("hash_name", "iterations", "length"), [("sha256", 1, None), ("sha512", 40, None), ("sha1", 3, 45)]
+)
+def test_keys_are_derived_as_by_openssl(hash_name: str, iterations: int, length: int | None) -> None:
+    asked = (hash_name, b"pencil", b"salt", iterations, length)
+    assert stand_ins.pbkdf2_hmac(*asked) == hashlib.pbkdf2_hmac(*asked)
