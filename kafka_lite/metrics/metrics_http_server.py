@@ -17,7 +17,7 @@ import math
 import selectors
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -36,13 +36,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CONNECTION_TIMEOUT_S = 5.0
-"""A connection is closed after this time, even if the client is still sending: one thread serves all of them."""
+"""A connection is closed after this time, even if the client is still sending or reading."""
+MAX_CONNECTIONS = 16
+"""One connection more ends the oldest: slow clients keep nobody waiting."""
 _BACKLOG = 16
+_making = threading.Lock()
 _INDEX = "GET /metrics: Prometheus' text format\nGET /jmx[?qry=OBJECTNAME]: all beans as JSON\n"
 
 
 class MetricsHttpServer(ShutdownableThread):
-    """Serves one request at a time, each on its own connection, which is enough for Prometheus and people.
+    """Serves each connection in a thread of its own, one request on each. Responses are made one after the other.
 
     It is read-only and has no authentication: anyone who can connect can read. So it listens on the loopback interface
     by default.
@@ -58,7 +61,8 @@ class MetricsHttpServer(ShutdownableThread):
         except OSError as error:
             raise KafkaError(f"Metrics server failed to bind to {host}:{port}: {error.strerror}.") from error
         self._socket.setblocking(False)
-        self._connection: socket.socket | None = None
+        self._lock = threading.Lock()
+        self._connections: dict[_Connection, None] = {}
         self._wakeup_reader, self._wakeup_writer = socket.socketpair()
         self._selector = selectors.DefaultSelector()
         for sock in (self._socket, self._wakeup_reader):
@@ -71,40 +75,79 @@ class MetricsHttpServer(ShutdownableThread):
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     def do_work(self) -> None:
-        """Wait for a connection and serve it. An error ends only that connection."""
+        """Wait for a connection and start its thread; end the oldest one if there are too many."""
         self._selector.select()
         try:
             connection, address = self._socket.accept()
         except OSError:  # shutting down, or the client has disconnected
             return
-        deadline = threading.Timer(CONNECTION_TIMEOUT_S, _end, (connection,))
-        deadline.daemon = True
-        try:
-            with connection:
-                connection.settimeout(CONNECTION_TIMEOUT_S)
-                self._connection = connection
-                deadline.start()
-                if self.is_running:  # otherwise wake_up may have come before there was a connection to close
-                    _handler_class(self._beans)(connection, address, self)  # type: ignore[arg-type]
-        except OSError as error:
-            logger.debug("A client at %s closed the connection while reading metrics: %s", address, error)
-        except Exception:
-            logger.exception("Error when serving metrics to %s", address)
-        finally:
-            deadline.cancel()
+        accepted = _Connection(connection, address, self._beans, self._closed)
+        with self._lock:
+            full = len(self._connections) >= MAX_CONNECTIONS
+            oldest = next(iter(self._connections)) if full else None
+            self._connections[accepted] = None
+        if oldest is not None:
+            self._closed(oldest)
+            oldest.initiate_shutdown()
+        accepted.start()
+
+    def _closed(self, connection: _Connection) -> None:
+        with self._lock:
+            self._connections.pop(connection, None)
 
     def wake_up(self) -> None:
-        """Interrupt the wait for a connection or for data from its client."""
+        """Interrupt the wait for a connection."""
         self._wakeup_writer.send(b"\0")
-        if self._connection is not None:
-            _end(self._connection)
 
     def shutdown(self, timeout_s: float | None = None) -> None:
-        """Stop the server and release the port."""
+        """Stop the server, end its connections and release the port."""
         super().shutdown(timeout_s)
+        with self._lock:
+            connections = list(self._connections)
+        for connection in connections:
+            connection.shutdown(timeout_s)
         self._selector.close()
         for sock in (self._socket, self._wakeup_reader, self._wakeup_writer):
             sock.close()
+
+
+class _Connection(ShutdownableThread):
+    """One connection of a client; the thread ends with it."""
+
+    def __init__(
+        self, connection: socket.socket, address: object, beans: MBeanServer, closed: Callable[[_Connection], None]
+    ) -> None:
+        super().__init__("metrics-http-connection")
+        self._connection = connection
+        self._address = address
+        self._beans = beans
+        self._closed = closed
+
+    def do_work(self) -> None:
+        """Serve its request. An error ends only this connection."""
+        deadline = threading.Timer(CONNECTION_TIMEOUT_S, _end, (self._connection,))
+        deadline.daemon = True
+        try:
+            with self._connection as connection:
+                connection.settimeout(CONNECTION_TIMEOUT_S)
+                deadline.start()
+                _handler_class(self._beans)(connection, self._address, self)  # type: ignore[arg-type]
+        except OSError as error:
+            logger.debug("A client at %s closed the connection while reading metrics: %s", self._address, error)
+        except Exception:
+            logger.exception("Error when serving metrics to %s", self._address)
+        finally:
+            deadline.cancel()
+        self.initiate_shutdown()
+
+    def wake_up(self) -> None:
+        """Interrupt the wait for data from the client, or for its reading."""
+        _end(self._connection)
+
+    def on_exit(self) -> None:
+        """Leave the server's list."""
+        self._connection.close()
+        self._closed(self)
 
 
 def _end(connection: socket.socket) -> None:
@@ -122,7 +165,8 @@ def _handler_class(beans: MBeanServer) -> type[BaseHTTPRequestHandler]:
         sys_version = ""
 
         def do_GET(self) -> None:
-            status, content_type, text = response_to(beans, self.path)
+            with _making:
+                status, content_type, text = response_to(beans, self.path)
             body = text.encode(errors="replace")  # the name of a log directory may not be valid UTF-8
             self.send_response(status)
             self.send_header("Content-Type", content_type)

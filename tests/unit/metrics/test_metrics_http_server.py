@@ -8,6 +8,7 @@ import math
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from http import HTTPStatus
 
 import pytest
@@ -18,8 +19,9 @@ from kafka_lite.metrics import metrics_http_server
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.mbean_server import MBeanServer
 from kafka_lite.metrics.metric_name import MetricName, ObjectNamePattern
-from kafka_lite.metrics.metrics_http_server import MetricsHttpServer, response_to
+from kafka_lite.metrics.metrics_http_server import MAX_CONNECTIONS, MetricsHttpServer, response_to
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
+from tests.support.eventually import eventually
 from tests.support.patience import patient_s
 
 
@@ -139,10 +141,23 @@ class TestHttpServer:
         server.start()
         host, port = server.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=patient_s(60)):
-            while server._connection is None:
-                time.sleep(0.001)
+            eventually(lambda: server._connections)
             server.shutdown(timeout_s=60)
             assert not server.is_alive()
+
+    def test_slow_clients_keep_nobody_waiting(self, server: MetricsHttpServer, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(metrics_http_server, "CONNECTION_TIMEOUT_S", 600)
+        host, port = server.url.removeprefix("http://").split(":")
+        with ExitStack() as clients:
+            slow = [
+                clients.enter_context(socket.create_connection((host, int(port)), timeout=patient_s(60)))
+                for _ in range(MAX_CONNECTIONS + 3)
+            ]
+            assert self.ask(server, "GET", "/metrics")[0] == 200
+            assert [client.recv(1) for client in slow[:4]] == [b""] * 4, "the oldest were ended"
+            eventually(lambda: len(server._connections) == MAX_CONNECTIONS - 1)
+            slow[-1].sendall(b"GET /jmx HTTP/1.0\r\n\r\n")
+            assert slow[-1].recv(12) == b"HTTP/1.0 200"
 
     def test_a_port_in_use_is_reported(self, server: MetricsHttpServer, beans: MBeanServer) -> None:
         port = int(server.url.rpartition(":")[2])
