@@ -151,8 +151,9 @@ class ConsumerGroupCoordinator:
         if member is None:
             self._timers.cancel_member(group.group_id, member_id)
             return
-        if request.member_epoch >= 0:
-            self._schedule_session(group, member_id)
+        if request.member_epoch < 0:
+            return  # a static member that is away has the rest of its session to come back
+        self._schedule_session(group, member_id)
         if member.state is not MemberState.UNREVOKED_PARTITIONS:
             group.modern.revoking.pop(member_id, None)
             self._timers.cancel(MemberTimer("rebalance", group.group_id, member_id))

@@ -8,6 +8,9 @@ import pytest
 
 from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.errors import Errors
+from kafka_lite.coordinator.group.modern import consumer_group_records as group_records
+from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
+from kafka_lite.coordinator.group.modern.consumer_group_member import ConsumerGroupMember
 from kafka_lite.protocol.messages import api_09_offset_fetch as offset_fetch
 from kafka_lite.protocol.messages import api_28_txn_offset_commit as txn_offset_commit
 from kafka_lite.protocol.messages import api_47_offset_delete as offset_delete
@@ -20,7 +23,7 @@ def apis() -> Apis:
     return Apis()
 
 
-@pytest.mark.parametrize("version", range(1, 9))
+@pytest.mark.parametrize("version", range(1, 10))
 def test_every_version_of_commit(apis: Apis, version: int) -> None:
     answer = apis.ask(apis.offset_apis.handle_offset_commit, version, commit_request())
     assert errors_of(answer) == [0, Errors.UNKNOWN_TOPIC_OR_PARTITION.code]
@@ -144,3 +147,28 @@ def test_offsets_are_deleted(apis: Apis) -> None:
     answer = apis.ask(apis.offset_apis.handle_offset_delete, 0, body)
     assert errors_of(answer) == [0, Errors.UNKNOWN_TOPIC_OR_PARTITION.code]
     assert apis.groups.committed() == -1
+
+
+def test_a_member_of_a_group_that_the_coordinator_assigns_says_its_epoch(apis: Apis) -> None:
+    group = apis.groups.manager.get_or_create_group(GROUP)
+    group.modern = ConsumerGroup(GROUP)
+    group.modern.replay(group_records.member_subscription(GROUP, ConsumerGroupMember("m")))
+    group.modern.replay(group_records.current_assignment(GROUP, ConsumerGroupMember("m", member_epoch=3)))
+
+    def commit(version: int, epoch: int) -> int:
+        request = commit_request(member_id="m", generation_id_or_member_epoch=epoch)
+        return errors_of(apis.ask(apis.offset_apis.handle_offset_commit, version, request))[0]
+
+    assert (commit(9, 3), commit(9, 2)) == (0, Errors.STALE_MEMBER_EPOCH.code)
+    assert (commit(8, 3), commit(8, 2)) == (Errors.UNSUPPORTED_VERSION.code,) * 2
+
+    def fetch(member_id: str | None, epoch: int) -> int:
+        asked = offset_fetch.OffsetFetchRequestGroup(
+            group_id=GROUP, member_id=member_id, member_epoch=epoch, topics=None
+        )
+        request = offset_fetch.OffsetFetchRequest(groups=[asked])
+        return int(apis.ask(apis.offset_apis.handle_offset_fetch, 9, request).groups[0].error_code)
+
+    assert (fetch("m", 3), fetch(None, -1)) == (0, 0)
+    assert fetch("m", 2) == Errors.STALE_MEMBER_EPOCH.code
+    assert fetch("other", 3) == Errors.UNKNOWN_MEMBER_ID.code
