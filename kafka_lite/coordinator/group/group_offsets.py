@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
@@ -157,7 +157,9 @@ class GroupOffsets:
         if group.is_in(GroupState.DEAD):
             return Errors.COORDINATOR_NOT_AVAILABLE
         if group.modern is not None:
-            error = _check_modern_commit(group.modern, committer) if committer.claims_membership else Errors.NONE
+            # A producer's version says nothing of its consumer, so every member may commit.
+            known = replace(committer, knows_member_epochs=True)
+            error = _check_modern_commit(group.modern, known) if committer.claims_membership else Errors.NONE
             return TXN_COMMIT_ERRORS.get(error, error)
         is_outside = group.is_in(GroupState.EMPTY) and committer.generation_id < 0
         if is_outside or not committer.claims_membership:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_offsets import Committer
+from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from tests.support.groups import GROUP, Groups
 from tests.support.modern_groups import REBALANCE_TIMEOUT_MS, SESSION_TIMEOUT_MS, FakeTopics, ModernGroups
 
@@ -205,3 +208,34 @@ def test_offsets_of_topics_that_are_read_do_not_expire() -> None:
         member.heartbeat()
     assert groups.groups.committed("t", 0) == 5
     assert groups.groups.committed("other", 0) == -1
+
+
+def test_offsets_are_deleted_only_of_topics_that_nobody_reads(groups: ModernGroups) -> None:
+    member = groups.member("a")
+    member.heartbeat()
+    committer = Committer("a", 1, None, True)
+    for topic in ("t", "other"):
+        groups.groups.commit(5, topic, 0, committer)
+    read, other = TopicPartition("t", 0), TopicPartition("other", 0)
+    delete = groups.groups.offsets.handle_delete_offsets
+    assert delete(GROUP, [read, other]) == {read: Errors.GROUP_SUBSCRIBED_TO_TOPIC, other: Errors.NONE}
+    member.leave()
+    assert delete(GROUP, [read]) == {read: Errors.NONE}
+
+
+def test_a_producer_commits_for_a_member_in_its_epoch(groups: ModernGroups) -> None:
+    groups.member("a").heartbeat()
+    producer = ProducerIdAndEpoch(7, 0)
+
+    def commit(committer: Committer) -> Errors:
+        answers: list[Errors] = []
+        offsets = {TopicPartition("t", 0): OffsetAndMetadata(5, "", 0)}
+        groups.groups.offsets.handle_txn_commit_offsets(
+            GROUP, producer, committer, offsets, lambda outcomes: answers.extend(outcomes.values())
+        )
+        return answers[0]
+
+    assert commit(Committer("a", 1)) is Errors.NONE
+    assert commit(Committer()) is Errors.NONE, "an old producer does not know the consumer's member"
+    assert commit(Committer("a", 2)) is Errors.ILLEGAL_GENERATION
+    assert commit(Committer("b", 1)) is Errors.UNKNOWN_MEMBER_ID
