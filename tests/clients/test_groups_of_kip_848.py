@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupType, KafkaError, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupType, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 from kafka_lite.common.topic_partition import TopicPartition as Partition
@@ -168,6 +168,30 @@ def test_only_the_owner_in_its_epoch_commits(modern: Cluster, topic: str) -> Non
         assert isinstance(error, KafkaError)
         assert error.code() == KafkaError.UNKNOWN_MEMBER_ID
         outsider.close()
+
+
+def test_a_transaction_commits_the_offsets_of_a_member(modern: Cluster, topic: str) -> None:
+    produce(modern, topic, range(6))
+    config = {
+        "bootstrap.servers": modern.bootstrap_servers,
+        "group.id": "transactional",
+        "group.protocol": "consumer",
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": False,
+    }
+    consumer = Consumer(config)
+    consumer.subscribe([topic])
+    read: list[object] = []
+    eventually(lambda: (read.append(m) if (m := consumer.poll(0.1)) else None, len(read))[1] == 6, lambda: read)
+    producer = Producer({"bootstrap.servers": modern.bootstrap_servers, "transactional.id": "x"})
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    positions = consumer.position(consumer.assignment())
+    producer.send_offsets_to_transaction(positions, consumer.consumer_group_metadata(), 60)
+    producer.commit_transaction(60)
+    committed = consumer.committed(positions, 60)
+    assert [each.offset for each in committed] == [1] * PARTITIONS
+    consumer.close()
 
 
 def test_a_group_outlives_its_coordinator() -> None:
