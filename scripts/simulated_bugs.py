@@ -93,6 +93,7 @@ ALL: Final = (
     Bug("leaving_decided_transactions", TRANSACTIONS),
     Bug("committing_offsets_early", TRANSACTIONS),
     Bug("committing_before_the_acknowledgement", MIRRORS, replaced=MIRROR_PROGRAMS + "mirror"),
+    Bug("retrying_behind_later_records", MIRRORS, replaced=MIRROR_PROGRAMS + "mirror"),
     Bug("forgetting_pending_messages", HELIX, replaced=HELIX_PROGRAMS + "controller"),
     Bug("keeping_states_of_old_sessions", HELIX, replaced=HELIX_PROGRAMS + "participant"),
 )

@@ -135,6 +135,10 @@ BUGS: Final[Mapping[str, tuple[str, str]]] = {
         "A mirror commits before the target has acknowledged",
         "镜像在目标集群确认之前就提交偏移量",
     ),
+    "retrying_behind_later_records": (
+        "A mirror sends a batch again behind later ones of its partition",
+        "镜像重发的批次排到同一分区后面的批次之后",
+    ),
     "forgetting_pending_messages": (
         "A controller of Helix does not count where pending messages bring replicas",
         "Helix 的控制器不计入未完成的消息要把副本带到哪里",

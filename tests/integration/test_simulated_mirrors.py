@@ -10,7 +10,7 @@ import pytest
 
 from kafka_lite.testing.simulation.faults import Fault, Kind
 from kafka_lite.testing.simulation.mirror.facts import ORIGINALS
-from kafka_lite.testing.simulation.mirror.verdict import COPY_LOST
+from kafka_lite.testing.simulation.mirror.verdict import COPY_LOST, OUT_OF_ORDER
 from kafka_lite.testing.simulation.mirror.workload import MIRROR_PROGRAMS, MirrorWorkload
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.system.modules import PACKAGES, Modules
@@ -36,6 +36,8 @@ def _copying(world: World, faults: Sequence[Fault]) -> tuple[Result, MirrorWorkl
     return Result(work.history, work.finish()), work
 
 
+OF_TARGET = 0.001
+"""The amount of a fault of the target's broker."""
 KILLS = [Fault(Kind.KILL_MIRRORS, duration_s=8.0, after_s=6.0, amount=amount) for amount in (0.1, 0.9)]
 """First the target's acknowledgements are lost, then nothing reaches it; each time all mirrors are killed."""
 
@@ -66,3 +68,23 @@ def test_a_commit_before_the_acknowledgement_is_found(tmp_path: Path) -> None:
         if COPY_LOST in found:
             return
     pytest.fail(f"no seed found it; the last one found {found}")
+
+
+@pytest.mark.parametrize(("program", "found"), [("mirror", set()), ("retrying_behind_later_records", {OUT_OF_ORDER})])
+def test_a_request_that_is_lost_on_its_way_costs_no_order(program: str, found: set[str], tmp_path: Path) -> None:
+    """The target's broker is killed before a request reaches it that the mirror has given up: other batches wait."""
+
+    def course(world: World) -> Result:
+        work = MirrorWorkload(world)
+        work.cluster.start()
+        work.start_mirrors(2, Load(ORIGINALS, 3, 30.0, 5, by_key=True), copies=2)
+        world.wait_until(lambda: len(work.facts.seen) > 20, 60, "copies")
+        world.in_background("cut", lambda: work.suffer(Fault(Kind.CUT_REQUESTS, 9.0, 0.0, OF_TARGET)))
+        world.sleep(8.0)
+        work.suffer(Fault(Kind.KILL, 3.0, 6.0, OF_TARGET))
+        return Result(work.history, work.finish())
+
+    world = World(1, tmp_path, modules=lambda: Modules((*PACKAGES, "tests")))
+    if program != "mirror":
+        world.substitutes[MIRROR_PROGRAMS + "mirror"] = f"tests.support.broken_mirror:{program}"
+    assert {violation.rule for violation in world.run(course).violations} == found
