@@ -40,7 +40,9 @@ def java() -> str | None:
 def classpath() -> str | None:
     """The jars of a ZooKeeper server; None if there are none."""
     if DEBIAN_JAR.exists():
-        return str(DEBIAN_JAR)
+        # The jar names those that it needs, except some that Netty needs for TLS.
+        netty = (DEBIAN_JAR.with_name(f"netty-{part}.jar") for part in ("codec", "resolver"))
+        return os.pathsep.join(str(jar) for jar in (DEBIAN_JAR, *netty) if jar.exists())
     spec = importlib.util.find_spec("pyspark")
     if spec is not None and spec.origin is not None:
         jars = Path(spec.origin).parent / "jars"
