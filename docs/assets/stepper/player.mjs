@@ -176,16 +176,15 @@ export class Stepper {
     if (place.top < top) window.scrollBy(0, place.top - top - 20);
     else if (place.bottom > bottom) window.scrollBy(0, place.bottom - bottom + 20);
     const heads = this.run.steps[this.now].lanes.map(lane => this.heads.querySelector(`[data-lanes="${lane}"]`).getBoundingClientRect());
-    this.scrollSideways(this.runsDown ? [...heads, place] : [place], place);
+    this.scrollSideways(this.runsDown ? heads : [place]);
   }
 
-  /** Scrolls the figure, where it is wider than the screen, to these parts of it; to the one that matters if all are too wide. */
-  scrollSideways(places, main) {
+  /** Scrolls the figure, where it is wider than the screen, to these parts of it. */
+  scrollSideways(places) {
+    const left = Math.min(...places.map(place => place.left)), right = Math.max(...places.map(place => place.right));
     const sides = this.body.getBoundingClientRect();
-    const span = shown => [Math.min(...shown.map(place => place.left)), Math.max(...shown.map(place => place.right))];
-    const [first, last] = span(places);
-    const [left, right] = last - first > sides.width ? span([main]) : [first, last];
     if (right > sides.right) this.body.scrollLeft += Math.min(right - sides.right + 10, left - sides.left);
     else if (left < sides.left) this.body.scrollLeft -= sides.left - left + 10;
+    if (this.runsDown) this.heads.scrollLeft = this.body.scrollLeft; // at once: the next step may measure them before the event
   }
 }
