@@ -50,6 +50,22 @@ def test_the_bytes_of_all_partitions_up_to_the_readers_end_count(
     assert poll.try_complete() is completed
 
 
+def test_a_partition_is_looked_up_by_its_name_and_the_epoch_that_the_client_knows() -> None:
+    partition, seen = led_partition(end=5, stable=3), list[object]()
+    partition.check_leader_epoch = lambda epoch: (seen.append(epoch), Errors.NONE)[1]
+    poll = DelayedFetch(
+        FetchParams(-1, 100, 1, 1000, hard_max_bytes=False),
+        {TopicPartition("t", 0): (FetchPartition(0, 1000, current_leader_epoch=7), LogOffsetMetadata(0, 0, 0))},
+        lambda name: (seen.append(name), partition)[1],
+        list,
+        lambda _: None,
+        should_throttle=lambda throttled: bool(seen.append(throttled)) or True,
+    )
+    assert not poll.try_complete(), "it has nothing to read while its reader is throttled"
+    assert seen == [TopicPartition("t", 0), 7, partition]
+    assert poll.delay_ms == 100
+
+
 def is_done(
     partition: Any,
     position: LogOffsetMetadata,
