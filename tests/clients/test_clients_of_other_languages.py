@@ -1,4 +1,4 @@
-"""Transactions of franz-go and Sarama (Go) and kafkajs (JavaScript), unmodified."""
+"""Clients of other languages, unmodified: franz-go and Sarama (Go), kafkajs and @platformatic/kafka (JavaScript)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.jvm, pytest.mark.timeout(600)]
 PROGRAMS = Path(__file__).parent / "other_languages"
 CACHE = Path(platformdirs.user_cache_dir("kafka-lite", appauthor=False)) / "clients"
 KAFKAJS = "kafkajs@2.2.4"
+PLATFORMATIC = "@platformatic/kafka@1.35.0"
 
 
 def unavailable(reason: str) -> NoReturn:
@@ -70,13 +71,28 @@ def test_a_consumer_group_of_sarama_copies_exactly_once(cluster: Cluster, tmp_pa
     assert copies["uncommitted"] == [*committed[:5], committed[4], *committed[5:]], "the fifth copy is aborted once"
 
 
-def test_kafkajs_commits_and_aborts_transactions(cluster: Cluster) -> None:
-    if not (CACHE / KAFKAJS / "node_modules").exists():
-        prepare("npm", "install", "--no-save", "--prefix", str(CACHE / KAFKAJS), KAFKAJS, folder=CACHE / KAFKAJS)
+def node_modules(package: str) -> str:
+    """The folder of an npm package and what it needs, installed once."""
+    modules = CACHE / package / "node_modules"
+    if not modules.exists():
+        prepare("npm", "install", "--no-save", "--prefix", str(CACHE / package), package, folder=CACHE / package)
     if shutil.which("node") is None:
         pytest.skip("node not found")
+    return str(modules)
+
+
+def test_a_consumer_group_of_platformatic_resumes_where_it_committed(cluster: Cluster) -> None:
+    """It takes no brokers that do not serve Fetch by the ids of topics."""
+    modules = node_modules(PLATFORMATIC)
+    cluster.create_topic("platformatic", partitions=2)
+    program = str(PROGRAMS / "platformatic_group.mjs")
+    found = output_of("node", program, cluster.bootstrap_servers, "platformatic", "g", modules)
+    assert found == {"first": ["a", "b", "c", "d"], "second": ["e", "f"]}
+
+
+def test_kafkajs_commits_and_aborts_transactions(cluster: Cluster) -> None:
+    modules = {"NODE_PATH": node_modules(KAFKAJS)}
     cluster.create_topic("kafkajs", partitions=2)
-    modules = {"NODE_PATH": str(CACHE / KAFKAJS / "node_modules")}
     program = str(PROGRAMS / "kafkajs_transactions.js")
     found = output_of("node", program, cluster.bootstrap_servers, "kafkajs", env=modules)
     assert found == {"committedOffset": 4, "seen": ["0-a", "0-b", "2-a", "2-b", "4-a", "4-b"]}
