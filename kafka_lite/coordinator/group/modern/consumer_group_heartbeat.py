@@ -78,8 +78,8 @@ class HeartbeatDecision:
         updated = _updated(before, request, client)
         if group.members.get(updated.member_id) != updated:
             change.add(group_records.member_subscription(group.group_id, updated))
-        self._resolve_expressions(change, updated, client.visible)
-        self._raise_epoch(change, not updated.has_same_subscription(before))
+        means_others = self._resolve_expressions(change, updated, client.visible)
+        self._raise_epoch(change, means_others or not updated.has_same_subscription(before))
         if group.group_epoch > group.assignment_epoch:
             self._compute_target(change)
         member = self._reconcile(change, updated.member_id, owned)
@@ -137,22 +137,30 @@ class HeartbeatDecision:
 
     # ── the group epoch ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _resolve_expressions(self, change: GroupChange, member: ConsumerGroupMember, visible: Visible) -> None:
-        """Find the topics of the member's regular expression if it is new, or the topics may have changed.
+    def _resolve_expressions(self, change: GroupChange, member: ConsumerGroupMember, visible: Visible) -> bool:
+        """Find the topics of the member's regular expression if it is new or old, and those of all expressions if the
+        topics may have changed. Expressions that no member has any more are forgotten.
 
-        Expressions that no member has any more are forgotten.
+        Returns whether an expression means other topics now, so that members are to have other partitions.
+        As in Kafka, the client whose heartbeat comes first decides which topics may be seen.
         """
-        group, expression = change.group, member.subscribed_topic_regex
-        if expression is not None:
+        group = change.group
+        if member.subscribed_topic_regex is None and not group.expressions:
+            return False
+        before = dict(group.expressions)
+        used = {each.subscribed_topic_regex for each in group.members.values()}
+        have_topics_changed = group.topics_version is not self.topics.version
+        asked = used if have_topics_changed else {member.subscribed_topic_regex}
+        for expression in sorted(each for each in asked if each is not None):
             known = group.expressions.get(expression)
-            is_old = known is not None and self.now_ms - known.timestamp_ms >= self.config.regex_refresh_interval_ms
-            if known is None or is_old or group.topics_version is not self.topics.version:
+            is_old = known is None or self.now_ms - known.timestamp_ms >= self.config.regex_refresh_interval_ms
+            if is_old or have_topics_changed:
                 found = matching_topics(expression, visible(self.topics.topic_names()))
                 if known is None or is_old or found != known.topics:
                     change.add(group_records.regular_expression(group.group_id, expression, found, self.now_ms))
-        used = {each.subscribed_topic_regex for each in group.members.values()} if group.expressions else set()
         for unused in sorted(group.expressions.keys() - used):
             change.add(group_records.regular_expression_tombstone(group.group_id, unused))
+        return any(now.topics != before[each].topics for each, now in group.expressions.items() if each in before)
 
     def _raise_epoch(self, change: GroupChange, subscription_changed: bool) -> None:
         """Raise the group epoch if a subscription, or any of the subscribed topics, has changed."""

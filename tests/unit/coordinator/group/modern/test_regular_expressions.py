@@ -57,6 +57,45 @@ def test_a_member_gets_the_topics_of_its_expression_and_new_ones_later() -> None
     assert groups.group().expressions == {}
 
 
+def test_all_expressions_of_a_group_follow_the_topics() -> None:
+    groups = ModernGroups(topics=FakeTopics(ta=1, ua=1))
+    first, second = (groups.member(name, topics=[], regex=f"{name}.*") for name in "tu")
+    first.heartbeat()
+    groups.settle(first, second)
+    groups.topics.set("tb", 1)
+    groups.topics.set("ub", 1)
+    first.heartbeat()
+    groups.settle(first, second)
+    assert {topic for topic, _ in first.owned} == {topic_id("ta"), topic_id("tb")}
+    assert {topic for topic, _ in second.owned} == {topic_id("ua"), topic_id("ub")}
+
+
+def test_an_expression_may_come_to_mean_a_topic_that_another_member_reads() -> None:
+    groups = ModernGroups(topics=FakeTopics(ta=1))
+    first, second = groups.member("a", topics=[], regex="t.*"), groups.member("b", topics=["tb"])
+    first.heartbeat()
+    groups.settle(first, second)
+    groups.topics.set("tb", 6)
+    second.heartbeat()
+    groups.settle(first, second)
+    assert len(first.numbers("tb")) in (2, 3), "both share it"
+    assert len(first.owned | second.owned) == 7
+
+
+def test_an_expression_is_looked_up_again_after_some_time() -> None:
+    groups = ModernGroups(topics=FakeTopics(t=1), regex_refresh_interval_ms=20_000)
+    member = groups.member("m", topics=[], regex="t")
+    member.heartbeat()
+    first = groups.group().expressions["t"]
+    groups.groups.sleep(15_000)
+    member.heartbeat()
+    assert groups.group().expressions["t"] is first
+    groups.groups.sleep(15_000)
+    member.heartbeat()
+    assert groups.group().expressions["t"].timestamp_ms > first.timestamp_ms
+    assert groups.group().group_epoch == 1
+
+
 def test_an_expression_means_only_topics_that_the_client_may_describe() -> None:
     groups = ModernGroups(topics=FakeTopics(ta=1, tb=1))
     client = HeartbeatClient("c", "/h", lambda topics: frozenset(topics) - {"tb"})
