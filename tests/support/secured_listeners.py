@@ -22,8 +22,8 @@ SESSION_MS, STAY_MS = 8000, 10_000
 AUTHORITY, FOREIGN = CertificateAuthority(), CertificateAuthority("someone else")
 NAMES = ("TLS", "MUTUAL", "PASSWORDS", "SHORT", "FEW")
 """Listeners: TLS alone; with certificates of clients; all mechanisms; sessions that end; SCRAM-SHA-512 only."""
-OTHERWISE = {"aiokafka": {"session", "oauthbearer expired"}, "java": {"oauthbearer expired"}}
-"""aiokafka knows nothing of sessions and takes a refused token for a success; Java's client makes its tokens itself."""
+OTHERWISE = {"aiokafka": {"session", "oauthbearer expired"}, "java": {"oauthbearer"}}
+"""aiokafka knows nothing of sessions and takes a refused token for a success; Java's client alone makes no tokens."""
 
 
 def settings(ports: dict[str, int]) -> dict[str, str]:
