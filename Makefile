@@ -57,7 +57,7 @@ ureplicator: setup ## two clusters, a controller and three workers between them:
 	@$(BIN)/python -m pipeline.ureplicator_demo $(ARGS)
 
 test: check ## the whole, but for what needs real Kafka and what only soaks: some five minutes on two quiet cores
-	$(LANE) --processes 6 test tests -- --ignore=tests/unit -q -m "not jvm and not soak and not nightly" $(ARGS)
+	$(LANE) --processes 8 test tests -- --ignore=tests/unit -q -m "not jvm and not soak and not nightly" $(ARGS)
 
 test-all: test soak nightly every-python ## make test, and the rest: real Kafka, long chaos, every Python that is here
 
@@ -82,7 +82,7 @@ types: setup
 	$(BIN)/mypy $(ARGS)
 
 unit: setup
-	$(LANE) --processes 2 unit tests/unit -- -q -m "not soak" $(ARGS)
+	$(LANE) --processes 3 unit tests/unit -- -q -m "not soak" $(ARGS)
 
 format: setup ## let ruff format and mend what it can
 	$(BIN)/ruff check --fix .

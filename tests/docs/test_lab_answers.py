@@ -8,14 +8,12 @@ import pytest
 from kafka_learn.labs.grader import check
 from kafka_learn.labs.lab import SPARK
 from kafka_learn.source import find_symbol
-from tests.support.checked_labs import LABS, answers_to_try, marks_of, shipped, shipped_function
+from tests.support.checked_labs import LABS, answers_to_try, marks_of_answer, shipped, shipped_function
 
 WRONG_ANSWERS = [
-    pytest.param(
-        lab, row, id=f"{lab.name}: {row['name']}", marks=[*marks_of(lab), *([pytest.mark.soak] if index else [])]
-    )
+    pytest.param(lab, row, id=f"{lab.name}: {row['name']}", marks=marks_of_answer(lab, row))
     for lab in LABS
-    for index, row in answers_to_try(lab)
+    for row in answers_to_try(lab)
 ]
 
 

@@ -14,8 +14,8 @@ from kafka_learn.project import PROJECT_ROOT
 
 IN_PAGE = [lab for lab in all_labs() if lab.in_page]
 NOT_IN_PAGE = [lab for lab in all_labs() if not lab.in_page and lab.extra != SPARK]
-IN_EACH_RUN = {"ch02-buffer-pool", "ch06-offset-index", "ch06-purgatory", "ch09-cache"}
-"""Threads, mappings, a pool of threads, a listener of another thread. The others take a second each: ``make soak``."""
+IN_EACH_RUN = {"ch02-buffer-pool", "ch06-offset-index"}
+"""Threads, and mappings. The others take a second each: ``make soak``."""
 
 
 def result_of_the_shipped_code(name: str) -> dict[str, Any]:

@@ -64,6 +64,7 @@ def client(zookeeper: EmbeddedZooKeeper, properties: dict[str, str], timeout_ms:
     return made
 
 
+@pytest.mark.soak
 def test_brokers_and_tools_with_certificates(
     tmp_path: Path, zookeeper: EmbeddedZooKeeper, brokers: KafkaServers,
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,

@@ -63,6 +63,7 @@ CHEATS = {
 }
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_a_cheat_has_no_points(cheat):
     found = graded(f"{STARTER}\n{CHEATS[cheat]}\n", Record(best=100, is_there=True))

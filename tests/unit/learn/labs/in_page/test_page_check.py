@@ -122,6 +122,7 @@ def test_what_cannot_be_loaded_is_said_and_the_next_try_is_checked(text: str, wo
     assert solved["passed"]
 
 
+@pytest.mark.soak  # which waits for the loop
 def test_an_endless_loop_is_named_and_the_page_knows_what_to_say_if_it_must_end_the_worker() -> None:
     head, _, tail = beginning().partition("raise NotImplementedError(")
     answer = checked(f"{head}while True:\n        pass\n    raise NotImplementedError({tail}")
