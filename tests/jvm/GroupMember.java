@@ -9,7 +9,7 @@ import org.apache.kafka.common.serialization.*;
 /**
  * A consumer in a group, of the Java client of any version from 0.10 on: it is compiled against each.
  *
- * Arguments: BOOTSTRAP GROUP TOPIC CLIENT_ID ASSIGNOR. It prints "partitions 0 1 2" whenever it has been assigned
+ * Arguments: BOOTSTRAP GROUP TOPIC CLIENT_ID ASSIGNOR ("consumer": the broker assigns, KIP-848). It prints "partitions 0 1 2" whenever it has been assigned
  * others, and "value V" for each record, until standard input ends; then it commits and leaves. It commits now and then, too.
  */
 public class GroupMember {
@@ -29,10 +29,14 @@ public class GroupMember {
         config.put("bootstrap.servers", args[0]);
         config.put("group.id", args[1]);
         config.put("client.id", args[3]);
-        config.put("partition.assignment.strategy", args[4]);
         config.put("auto.offset.reset", "earliest");
-        config.put("session.timeout.ms", "10000");
-        config.put("heartbeat.interval.ms", "500");
+        if (args[4].equals("consumer")) {
+            config.put("group.protocol", "consumer");
+        } else {
+            config.put("partition.assignment.strategy", args[4]);
+            config.put("session.timeout.ms", "10000");
+            config.put("heartbeat.interval.ms", "500");
+        }
         config.put("auto.commit.interval.ms", "1000");
         KafkaConsumer<byte[], String> consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new StringDeserializer());
         consumer.subscribe(Collections.singletonList(args[2]));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.support.group_members import Member
@@ -18,6 +19,8 @@ class JavaMember(Member):
 
     version = ""
     assignor = RANGE
+    kill: Callable[[], None]
+    """kill -9."""
 
     def __init__(self, bootstrap: str, group: str, topic: str, *, client_id: str = "") -> None:
         # Here and not in the member's thread: only the test's thread can skip the test.
@@ -33,6 +36,7 @@ class JavaMember(Member):
             stdout=subprocess.PIPE,
             text=True,
         )
+        self.kill = process.kill
         assert process.stdin is not None
         assert process.stdout is not None
         self.on_close = process.stdin.close
@@ -73,3 +77,15 @@ class Cooperative41(Java41):
     """With cooperative rebalancing."""
 
     assignor = COOPERATIVE
+
+
+class Modern39(Java39):
+    """With a coordinator that assigns (KIP-848)."""
+
+    assignor = "consumer"
+
+
+class Modern41(Java41):
+    """With a coordinator that assigns (KIP-848)."""
+
+    assignor = "consumer"

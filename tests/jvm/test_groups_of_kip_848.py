@@ -1,0 +1,140 @@
+"""Java's consumers of 3.9 and 4.1 and librdkafka in one group whose assignment the broker computes (KIP-848).
+
+Members come and are killed, the coordinator is killed: no partition ever has two owners, and nothing is skipped.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from kafka_lite.common.utils import java_abs, java_string_hash
+from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
+from tests.support.group_members import Member, ModernConfluentMember
+from tests.support.java_members import JavaMember, Modern39, Modern41
+from tests.support.kafka_tools import KafkaTools, words
+
+pytestmark = [pytest.mark.jvm, pytest.mark.usefixtures("jvm")]
+
+PARTITIONS = 6
+TOPIC, GROUP = "flights", "modern"
+LIMIT_S = 120.0
+QUICK = {
+    "group.coordinator.rebalance.protocols": "classic,consumer",
+    "group.consumer.min.heartbeat.interval.ms": "300",
+    "group.consumer.heartbeat.interval.ms": "300",
+    "group.consumer.min.session.timeout.ms": "3000",
+    "group.consumer.session.timeout.ms": "6000",
+    "offsets.topic.num.partitions": "3",
+    "offsets.topic.replication.factor": "3",
+    "default.replication.factor": "3",
+    "min.insync.replicas": "1",
+    "zookeeper.session.timeout.ms": "3000",
+}
+
+
+class Watcher(threading.Thread):
+    """Looks at the group all the time: each partition has one owner at most."""
+
+    def __init__(self, bootstrap_servers: str) -> None:
+        super().__init__(name="watcher", daemon=True)
+        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
+        self._stopping = threading.Event()
+        self.looks = 0
+        self.shared: list[object] = []
+
+    def run(self) -> None:
+        while not self._stopping.wait(0.05):
+            try:
+                members = self._admin.describe_consumer_groups([GROUP])[GROUP].result(30).members
+            except KafkaException:
+                continue  # the coordinator is moving
+            owned = [tp.partition for member in members for tp in member.assignment.topic_partitions]
+            self.looks += 1
+            if len(owned) != len(set(owned)):
+                self.shared.append([(m.client_id, m.assignment.topic_partitions) for m in members])
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self.join(60)
+        assert self.shared == []
+        assert self.looks > 10
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    with Cluster(QUICK, brokers=3) as running:
+        running.create_topic(TOPIC, partitions=PARTITIONS, replication_factor=3)
+        yield running
+
+
+def balanced(*members: Member) -> bool:
+    owned = sorted(partition for member in members for partition in member.partitions)
+    sizes = [len(member.partitions) for member in members]
+    return owned == list(range(PARTITIONS)) and max(sizes) - min(sizes) <= 1
+
+
+def test_java_and_librdkafka_share_a_group_through_kills(cluster: Cluster) -> None:
+    written = 0
+
+    def write(count: int) -> None:
+        nonlocal written
+        for value in range(written, written + count):
+            cluster.produce(TOPIC, str(value).encode(), partition=value % PARTITIONS)
+        written += count
+
+    with ExitStack() as stack:
+        bootstrap = cluster.bootstrap_servers
+        watcher = Watcher(bootstrap)
+        members: list[Member] = [stack.enter_context(Modern41(bootstrap, GROUP, TOPIC))]
+        watcher.start()
+        stack.callback(watcher.stop)
+        members += [
+            stack.enter_context(library(bootstrap, GROUP, TOPIC)) for library in (Modern39, ModernConfluentMember)
+        ]
+
+        def state() -> str:
+            return str([(m.client_id, sorted(m.partitions), len(m.values), m.failure) for m in members])
+
+        def all_is_read(*alive: Member) -> None:
+            everything = set(range(written))
+            eventually(lambda: everything <= {v for m in members for v in list(m.values)}, state, LIMIT_S)
+            eventually(lambda: balanced(*alive), state, LIMIT_S)
+
+        eventually(lambda: balanced(*members), state, LIMIT_S)
+        write(120)
+        all_is_read(*members)
+        with KafkaTools("3.9.1") as tools:
+            described(tools, bootstrap)
+        coordinator = cluster.leader_of("__consumer_offsets", java_abs(java_string_hash(GROUP)) % 3)
+        coordinator.kill()
+        write(120)
+        all_is_read(*members)
+        coordinator.start()
+        killed = members[1]
+        assert isinstance(killed, JavaMember)
+        killed.kill()
+        eventually(lambda: balanced(members[0], members[2]), state, LIMIT_S)
+        write(120)
+        all_is_read(members[0], members[2])
+        fourth = stack.enter_context(Modern41(bootstrap, GROUP, TOPIC, client_id="fourth"))
+        members.append(fourth)
+        eventually(lambda: balanced(members[0], members[2], fourth), state, LIMIT_S)
+
+
+def described(tools: KafkaTools, bootstrap: str) -> None:
+    """Kafka's own tool sees the group."""
+    tool = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+    where = ("--bootstrap-server", bootstrap, "--describe", "--group", GROUP)
+    text = tools.run(tool, *where, "--state").output
+    assert any("Stable" in line and "uniform" in line for line in words(text)), text
+    text = tools.run(tool, *where, "--members").output
+    assert len([line for line in words(text) if line[0] == GROUP]) == 3, text
+    text = tools.run(tool, *where).output
+    assert len([line for line in words(text) if line[:2] == [GROUP, TOPIC]]) == PARTITIONS, text
