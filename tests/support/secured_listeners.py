@@ -17,7 +17,7 @@ HOST = "127.0.0.1"
 WAIT_S = 30
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 PLAIN = f'{PACKAGE}.plain.PlainLoginModule required user_alice="secret";'
-SESSION_MS, STAY_MS = 8000, 10_000
+SESSION_MS, STAY_MS = 16_000, 18_000
 """How long a session lasts, and how long a client stays: those that know of sessions authenticate again meanwhile."""
 AUTHORITY, FOREIGN = CertificateAuthority(), CertificateAuthority("someone else")
 NAMES = ("TLS", "MUTUAL", "PASSWORDS", "SHORT", "FEW")

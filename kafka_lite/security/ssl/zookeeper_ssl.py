@@ -21,13 +21,15 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Type, ValidString
 from kafka_lite.common.properties import load_properties
 from kafka_lite.security.auth.distinguished_name import subject_of
 from kafka_lite.security.auth.login_configuration import java_system_properties
-from kafka_lite.security.ssl.ssl_factory import SslFactory
+
+if TYPE_CHECKING:
+    from kafka_lite.security.ssl.ssl_factory import SslFactory
 
 MEDIUM, LOW = Importance.MEDIUM, Importance.LOW
 ENABLE, SOCKET = "zookeeper.ssl.client.enable", "zookeeper.clientCnxnSocket"
@@ -125,7 +127,7 @@ def client_ssl_factory(values: Mapping[str, Any]) -> SslFactory | None:
         "ssl.cipher.suites": values[f"{prefix}cipher.suites"],
         "ssl.endpoint.identification.algorithm": "https" if checks_host else "",
     }
-    return _named_as(lambda: SslFactory(config, server=False), prefix, str.lower)
+    return _new_factory(config, prefix, str.lower, server=False)
 
 
 def has_client_certificate(values: Mapping[str, Any]) -> bool:
@@ -160,7 +162,7 @@ def server_ssl_context(values: Mapping[str, Any]) -> ssl.SSLContext:
         "ssl.enabled.protocols": values["ssl.enabledProtocols"] or [values["ssl.protocol"]],
         "ssl.cipher.suites": values["ssl.ciphersuites"],
     }
-    return _named_as(lambda: SslFactory(config, server=True), "ssl.", _camel_case).context
+    return _new_factory(config, "ssl.", _camel_case, server=True).context
 
 
 def client_id(certificate: bytes) -> str:
@@ -177,10 +179,12 @@ def _store(values: Mapping[str, Any], prefix: str, store: str) -> dict[str, Any]
     return found | ({"ssl.key.password": password} if name == "ssl.keystore" else {})
 
 
-def _named_as(create: Callable[[], SslFactory], prefix: str, spelled: Callable[[str], str]) -> SslFactory:
-    """Call ``create``; its errors name the key that the user has set."""
+def _new_factory(config: Mapping[str, Any], prefix: str, spelled: Callable[[str], str], *, server: bool) -> SslFactory:
+    """A factory whose errors name the key that the user has set."""
+    from kafka_lite.security.ssl.ssl_factory import SslFactory  # a page has no module ssl, and no TLS
+
     try:
-        return create()
+        return SslFactory(config, server=server)
     except ConfigError as error:
         reason = str(error).partition(f"configuration {error.name}: ")[2]
         raise ConfigError(prefix + spelled(error.name.removeprefix("ssl.")), error.value, reason) from error

@@ -7,6 +7,7 @@ processes share the real module, which does no I/O of its own.
 from __future__ import annotations
 
 import importlib.util
+import socket
 import types
 from collections.abc import Mapping
 from typing import Final
@@ -30,6 +31,14 @@ class SSLWantWriteError(SSLError):
     """``ssl.SSLWantWriteError``."""
 
 
+class SSLEOFError(SSLError):
+    """``ssl.SSLEOFError``."""
+
+
+class SSLSocket(socket.socket):
+    """``ssl.SSLSocket``, which programs extend. Only a context makes one, and there is none."""
+
+
 def tls_modules() -> Mapping[str, types.ModuleType]:
     """The stand-in by its name, if the host has no ``ssl``."""
     return {} if _is_there("_ssl") else {"ssl": ssl_module()}
@@ -39,7 +48,7 @@ def ssl_module() -> types.ModuleType:
     """An ``ssl`` that raises NotSimulatedError when a context is made."""
     names: dict[str, object] = {
         "SSLError": SSLError, "SSLWantReadError": SSLWantReadError, "SSLWantWriteError": SSLWantWriteError,
-        "SSL_ERROR_WANT_READ": 2, "SSL_ERROR_WANT_WRITE": 3,
+        "SSLEOFError": SSLEOFError, "SSLSocket": SSLSocket, "SSL_ERROR_WANT_READ": 2, "SSL_ERROR_WANT_WRITE": 3,
     }  # fmt: skip
     return stand_in("ssl", None, names | {name: refusing(f"ssl.{name}") for name in USED})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 
 import pytest
@@ -24,3 +25,9 @@ def test_the_stand_in_is_caught_by_its_errors_and_refuses_to_begin() -> None:
     assert issubclass(ssl.SSLWantReadError, ssl.SSLError)
     with pytest.raises(NotSimulatedError, match=r"ssl\.SSLContext"):
         ssl.SSLContext()
+
+
+def test_no_socket_is_one_of_the_stand_in() -> None:
+    """ZooKeeper's client asks each of its sockets, and clients' sockets extend it."""
+    with socket.socket() as plain:
+        assert not isinstance(plain, ssl_module().SSLSocket)
