@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey, ApiSpec
+from kafka_lite.protocol.messages.api_74_list_config_resources import ListConfigResourcesResponse
 from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from kafka_lite.protocol.messages.group_records import (
     GroupMetadataKey,
@@ -40,6 +41,8 @@ LATER_THAN_3_9 = {
     (ApiKey.METADATA, 13),
     (ApiKey.DESCRIBE_CLUSTER, 2),
     (ApiKey.LIST_CONFIG_RESOURCES, 1),
+    (ApiKey.CONSUMER_GROUP_HEARTBEAT, 1),
+    (ApiKey.CONSUMER_GROUP_DESCRIBE, 1),
 }
 
 NOT_OF_AN_API: list[tuple[str, str, list[type[Message]]]] = [
@@ -97,7 +100,7 @@ def test_kafka_and_we_read_and_write_the_same_bytes(ask: Ask, kafka_version: str
         assert not answer.startswith("error"), f"{message_class.__name__} v{version}: {answer}"
         recoded, _, values = answer.partition("\t")
         assert recoded == data.hex(), f"{message_class.__name__} v{version}"
-        assert_same_values(message, version, json.loads(values))
+        assert_same_values(message, version, json.loads(with_todays_names(message_class, values)))
         compared.add((message_class.API_KEY, version))  # type: ignore[attr-defined]
     everything = {(key, version) for key, spec in API_SPECS.items() for version in spec_versions(spec)}
     left_out = everything - compared
@@ -180,6 +183,13 @@ def outcome(message: Message, version: int) -> str:
         return message.encode(version).hex()
     except SchemaError:
         return "error"
+
+
+def with_todays_names(message_class: type[Message], values: str) -> str:
+    """ListConfigResources and its fields had other names before Kafka 4.1, and the same bytes."""
+    if message_class is ListConfigResourcesResponse:
+        values = values.replace('"clientMetricsResources"', '"configResources"').replace('"name"', '"resourceName"')
+    return values
 
 
 def assert_same_values(message: Any, version: int, kafka: dict[str, Any]) -> None:
