@@ -62,7 +62,7 @@ test: check ## the whole, but for what needs real Kafka and what only soaks: som
 test-all: test soak nightly every-python ## make test, and the rest: real Kafka, long chaos, every Python that is here
 
 soak: setup ## what make test leaves out: beside real Kafka and ZooKeeper (Java, Maven), long chaos, others' test suites
-	$(LANE) soak $(MARKED) -- -n 2 $(BY_FILE) -m "(jvm or soak) and not nightly" $(ARGS)
+	$(LANE) soak $(MARKED) -- -n 3 $(BY_FILE) -m "(jvm or soak) and not nightly" $(ARGS)
 
 nightly: setup ## the longest of soak, by themselves: Spark loses its driver or an executor; five stream processors beside each other; all examples
 	$(LANE) nightly $(MARKED) -- -n 2 $(BY_FILE) -m nightly $(ARGS)
