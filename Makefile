@@ -34,7 +34,9 @@ $(STAMP): pyproject.toml uv.lock
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@echo "Installing the packages of uv.lock into $(VENV): 1.5 GB, some four minutes the first time, seconds from uv's cache"
 	@# On a terminal uv shows its progress; in a log it would only list two hundred packages.
-	@if [ -t 2 ]; then $(BIN)/uv sync --frozen --all-extras; else $(BIN)/uv sync --frozen --all-extras --quiet; fi
+	@# Compiled here once, by all cores: processes that start at the same time would each compile the same modules.
+	@quiet=$$(test -t 2 || echo --quiet); $(BIN)/uv sync --frozen --all-extras --compile-bytecode $$quiet
+	@$(BIN)/python -m compileall -q -j 2 kafka_lite kafka_learn pipeline pyspark_kafka_lite chapters scripts tests/support
 	@$(BIN)/python -m scripts.commit_message --install
 	@touch $@
 
