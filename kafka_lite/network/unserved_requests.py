@@ -20,8 +20,6 @@ MAX_CLIENT_ID_LENGTH: Final = 100
 _FEATURES: Final = (
     ("share groups", (76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92)),
     ("groups of Streams, KIP-1071", (88, 89)),
-    ("security", (17, 29, 30, 31, 36, 38, 39, 40, 41, 50, 51)),
-    ("quotas", (48, 49)),
 )
 FEATURE_OF_API: Final = {key: feature for feature, keys in _FEATURES for key in keys}
 """The missing feature that an API belongs to, by API key; not every API belongs to one."""

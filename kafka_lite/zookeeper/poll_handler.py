@@ -62,9 +62,10 @@ class PollHandler(SequentialThreadingHandler):  # type: ignore[misc]
 
         So does one whose bytes are decrypted and wait in memory. Raises ValueError for a closed file.
         """
-        decrypted = [each for each in readers if isinstance(each, ssl.SSLSocket) and each.pending()]
-        if decrypted:
-            return decrypted, [], []
+        if self._wrap_socket is not None:
+            decrypted = [each for each in readers if isinstance(each, ssl.SSLSocket) and each.pending()]
+            if decrypted:
+                return decrypted, [], []
         poll = select.poll()
         for reader in readers:
             poll.register(reader, select.POLLIN | select.POLLPRI)

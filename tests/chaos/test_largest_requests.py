@@ -131,7 +131,7 @@ class Measured(NamedTuple):
 
 
 def measured(broker: KafkaLite, frame: bytes, connections: int) -> Measured:
-    """Attack from some connections at once beside a small produce, which must succeed every time."""
+    """Attack over this many connections at once, while small produces run beside: each of them must succeed."""
     process = psutil.Process(broker.process.pid)
     cpu_s = sum(process.cpu_times()[:2])
     with Probe(broker.port) as probe, ThreadPoolExecutor(max(1, connections)) as attackers:

@@ -1,4 +1,4 @@
-"""A browser's page at the home of the built site, for tests that walk it.
+"""A browser page that shows the home page of the built site, for tests that navigate from there.
 
 CI has Chromium, npm and the site (``.ci/run``), and fails without them. Elsewhere the tests are skipped if one of them
 is missing.

@@ -113,7 +113,7 @@ class ModernGroups:
         return group.modern
 
     def send(self, version: int = 1, **fields: Any) -> ConsumerGroupHeartbeatResponse | None:
-        """One heartbeat; None if the response has not come yet."""
+        """Send one heartbeat. Returns the response, or None if it has not come yet."""
         answers: list[ConsumerGroupHeartbeatResponse] = []
         request = ConsumerGroupHeartbeatRequest(**({"group_id": GROUP} | fields))
         self.coordinator.handle_heartbeat(request, version, CLIENT, answers.append)

@@ -136,7 +136,7 @@ def has_client_certificate(values: Mapping[str, Any]) -> bool:
 
 
 def client_values(file: Path | None = None, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The keys of a tool: those of its ``--zk-tls-config-file``, else those of KAFKA_OPTS.
+    """A tool's settings of TLS: from its ``--zk-tls-config-file`` if it has one, else from KAFKA_OPTS.
 
     Other keys of the file are ignored, as in Kafka. Raises OSError, PropertiesError, ConfigError and KafkaError.
     """

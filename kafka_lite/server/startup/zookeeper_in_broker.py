@@ -64,7 +64,7 @@ def _make_directory(config: KafkaConfig, directory: str) -> None:
 
 
 def new_zk_client(config: KafkaConfig, connect: str, time: Time) -> KafkaZkClient:
-    """The broker's client, as the user of the JAAS login file and with TLS if they are configured.
+    """The broker's client of ZooKeeper: it logs in as the user of the JAAS file and uses TLS, where these are set.
 
     The ZooKeeper in this process is on the loopback interface and has no TLS. Raises ConfigError if
     ``zookeeper.set.acl`` is set without a user or a certificate, since its lists would have no owner, and for invalid
