@@ -156,7 +156,8 @@ def _unwritten_tasks(lab: Lab, files: dict[str, Path]) -> dict[int, str]:
 
 def pytest_options(lab: Lab, files: dict[str, Path], scratch: Path, broker: bool) -> list[str]:
     """The options with which pytest runs a lab's tests; it ignores the project's settings."""
-    options = ["-q", "--tb=no", "-c", os.devnull, "--rootdir", str(lab.tests), "--import-mode=importlib"]
+    # No summary of failures: the plugins report them, and pytest cuts its lines at a terminal's width, but not on CI.
+    options = ["-q", "--tb=no", "-rN", "-c", os.devnull, "--rootdir", str(lab.tests), "--import-mode=importlib"]
     # No assertion rewriting, which would take a fifth of the check's time: the tests have their own messages.
     options += [
         "--assert=plain",

@@ -326,7 +326,7 @@ def test_an_index_that_cannot_be_resized_is_unchanged(
     for offset in range(1, 5):
         index.append(offset, offset * 100)
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.ENOMEM, "Cannot allocate memory")
 
     module = os if name == "truncate" else mmap
