@@ -61,7 +61,8 @@ errors, so they get NOT_ENOUGH_REPLICAS, after which every producer retries with
 _TRANSACTIONAL_OR_CONTROL = TRANSACTIONAL_FLAG_MASK | CONTROL_FLAG_MASK
 _LZ4, _ZSTD = CompressionType.LZ4.code, CompressionType.ZSTD.code
 _NO_ERROR: Final = Errors.NONE
-"""Bound once: in Python 3.11, looking up a member of an enum takes as long as a call."""
+_NOT_LEADER: Final = Errors.NOT_LEADER_OR_FOLLOWER
+"""Both are bound once: in Python 3.11, looking up a member of an enum takes as long as a call."""
 
 
 class ProduceApis:
@@ -190,7 +191,7 @@ class ProduceApis:
             return
         version = request.header.api_version
         response = _new_produce_response(_produce_topics(version, body, responses))
-        if version >= FIRST_VERSION_WITH_LEADER:
+        if version >= FIRST_VERSION_WITH_LEADER and _NOT_LEADER in [result.error for result in responses.values()]:
             self._name_leaders(response, request.listener_name)
         respond(response)
 
@@ -199,7 +200,7 @@ class ProduceApis:
         nodes: dict[int, produce.NodeEndpoint] = {}
         for topic in response.responses:
             for data in topic.partition_responses:
-                if data.error_code != Errors.NOT_LEADER_OR_FOLLOWER.code:
+                if data.error_code != _NOT_LEADER.code:
                     continue
                 leader = self._current_leader(TopicPartition(topic.name, data.index), listener_name)
                 data.current_leader = produce.LeaderIdAndEpoch(
