@@ -12,7 +12,7 @@ from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.errors.error_reporter import ErrorReporter, done
 from kafka_lite.connect.runtime.errors.processing_context import ProcessingContext
 from kafka_lite.consumer.consumer_errors import WakeupError
-from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecord, ConsumerRecords
 from kafka_lite.producer.producer_record import ProducerRecord
 from kafka_lite.record.record import TimestampType
 
@@ -134,14 +134,16 @@ class FakeConsumer:
     def position(self, partition: TopicPartition) -> int:
         return self.positions.get(partition, 0)
 
-    def poll(self, timeout_ms: float) -> list[ConsumerRecord]:
+    def poll(self, timeout_ms: float) -> ConsumerRecords:
         self.timeouts.append(timeout_ms)
         if self.woken:
             self.woken = False
             raise WakeupError
         if not self.records or any(record.topic_partition in self.paused for record in self.records[0]):
-            return []
-        return self.records.pop(0)
+            return EMPTY_RECORDS
+        batch = self.records.pop(0)
+        partitions = {each.topic_partition for each in batch}
+        return ConsumerRecords({one: [each for each in batch if each.topic_partition == one] for one in partitions})
 
     def pause(self, partitions: Iterable[TopicPartition]) -> None:
         self._ensure_assigned(partitions)

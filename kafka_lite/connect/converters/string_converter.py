@@ -23,6 +23,8 @@ STRING_CONVERTER_CONFIG = ConfigDef().define(
     "The name of the Java character set to use for encoding strings as byte arrays.",
 )
 
+_OPTIONAL_STRING = Schema.OPTIONAL_STRING_SCHEMA
+
 
 class StringConverter(Converter, HeaderConverter):
     """The text is that of Java's ``toString``. What is read is an optional STRING."""
@@ -49,7 +51,7 @@ class StringConverter(Converter, HeaderConverter):
     def to_connect_data(self, topic: str, value: bytes | None) -> SchemaAndValue:  # noqa: ARG002
         """The text of bytes. What is not text becomes the replacement character, as in Java."""
         text = None if value is None else value.decode(self._encoding, "replace")
-        return SchemaAndValue(Schema.OPTIONAL_STRING_SCHEMA, text)
+        return SchemaAndValue(_OPTIONAL_STRING, text)
 
     def from_connect_header(self, topic: str, header_key: str, schema: Schema | None, value: Any) -> bytes | None:  # noqa: ARG002
         """The text of a header's value."""

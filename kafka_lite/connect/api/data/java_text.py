@@ -21,6 +21,8 @@ def java_text(value: object) -> str:
     Dates are in UTC. Java shows an array's identity; bytes are shown as Python shows them.
     """
     match value:
+        case str():
+            return str(value)  # first, since most are, and Mapping is slow to ask
         case None:
             return "null"
         case bool():

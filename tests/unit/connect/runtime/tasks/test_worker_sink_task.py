@@ -22,6 +22,7 @@ from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.tasks.worker_sink_task import WorkerSinkTask
 from kafka_lite.connect.runtime.transformation_chain import TransformationChain
 from kafka_lite.consumer.consumer_errors import WakeupError
+from kafka_lite.consumer.consumer_record import ConsumerRecords
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from tests.support.connect_stores import PlainJson
 from tests.support.connect_tasks import FakeConsumer, Kept, Reports, record
@@ -301,10 +302,10 @@ def test_the_end_commits_and_closes() -> None:
     rig = Rig()
     rig.task.put_errors = []
 
-    def poll(timeout_ms: float) -> list[Any]:
+    def poll(timeout_ms: float) -> ConsumerRecords:
         if not rig.consumer.assigned:
             rig.consumer.rebalance(P0)
-            return [record(b"1", 5)]
+            return ConsumerRecords({P0: [record(b"1", 5)]})
         rig.worker.initiate_shutdown()
         raise WakeupError
 
