@@ -11,6 +11,7 @@ import threading
 from collections.abc import Mapping
 from functools import partial
 from itertools import count
+from typing import Final
 
 from kafka_lite.common.errors import ApiError, KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
@@ -37,6 +38,9 @@ logger = logging.getLogger(__name__)
 
 RETRY_BACKOFF_MS = 100
 CLOSE_TIMEOUT_MS = 30_000
+_OF_KEYS: Final = Stage.KEY_CONVERTER
+_OF_VALUES: Final = Stage.VALUE_CONVERTER
+"""Bound once: in Python 3.11, looking up a member of an enum takes as long as a call."""
 
 
 class WorkerSourceTask(WorkerTask):
@@ -209,13 +213,15 @@ class WorkerSourceTask(WorkerTask):
     def _convert(self, context: ProcessingContext[SourceRecord], record: SourceRecord) -> ProducerRecord | None:
         """None if a converter fails and this is tolerated."""
         execute, of_keys, of_values = self._operator.execute, self._key_converter, self._value_converter
-        headers = execute(context, Stage.HEADER_CONVERTER, self._header_converter, self._headers, record)
+        headers = None
+        if record.headers:
+            headers = execute(context, Stage.HEADER_CONVERTER, self._header_converter, self._headers, record)
         key = execute(
-            context, Stage.KEY_CONVERTER, of_keys, of_keys.from_connect_data,
+            context, _OF_KEYS, of_keys, of_keys.from_connect_data,
             record.topic, record.key_schema, record.key,
         )  # fmt: skip
         value = execute(
-            context, Stage.VALUE_CONVERTER, of_values, of_values.from_connect_data,
+            context, _OF_VALUES, of_values, of_values.from_connect_data,
             record.topic, record.value_schema, record.value,
         )  # fmt: skip
         if context.failed:
