@@ -16,6 +16,7 @@ class LabBroker(BrokerProcess):
     """``kafka-lite server-start`` on a free port with data in ``folder``; can be stopped, killed and restarted."""
 
     def __init__(self, folder: Path, files: dict[str, Path], overrides: dict[str, str]) -> None:
+        self.folder, self.files = folder, files
         self.log_dir = folder / "data"
         """The folder of the partitions' folders."""
         # In this process's group on purpose: ending the check with all its processes also ends the broker.

@@ -1,11 +1,12 @@
-"""``kafka-lite labs broker`` and ``labs cluster``: a Kafka of one's own, made of what one has written so far."""
+"""``kafka-lite labs broker``, ``cluster``, ``streams`` and ``connect``: a Kafka of one's own, made of what one has
+written so far."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,9 +18,11 @@ from rich.text import Text
 
 from kafka_learn.labs import overlay
 from kafka_learn.labs.own.own_kafka import OwnKafka, own_kafka
-from kafka_learn.labs.own.trial import Outcome, run_trials
+from kafka_learn.labs.own.trial import TRIALS, Named, Outcome, run_trials
+from kafka_learn.labs.own.trial_program import OF_CONNECT, OF_STREAMS
 from kafka_learn.labs.way.verbs import add_verb
 from kafka_learn.labs.workspace import default_base
+from kafka_learn.project import PROJECT_ROOT
 from kafka_lite.tools.common.terminal import own_command
 from kafka_lite.tools.server.cluster_start import ForegroundCluster
 from kafka_lite.tools.server.foreground import add_override_argument, overrides, run_in_foreground
@@ -28,6 +31,7 @@ from kafka_lite.tools.server.local_cluster import LocalCluster
 FOLDER = "own-kafka"
 """The folder of the merged modules, beside those of the labs."""
 BAR = 24
+WORKER_PROPERTIES = PROJECT_ROOT / "config" / "connect-distributed.properties"
 
 
 def add_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -40,6 +44,15 @@ def add_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     cluster.add_argument("--port", type=int, default=9092, help="port of broker 0; the others count up (default: 9092)")
     cluster.add_argument("--zookeeper-port", type=int, default=2181, metavar="PORT", help="default: 2181")
+    for name, description, run_verb in (
+        ("streams", "count words with the Streams library that you have written", _streams),
+        ("connect", "start a Connect worker that is made of all the functions you have written", _connect),
+    ):
+        half = _own_verb(verbs, name, description, run_verb)
+        half.add_argument("--check", action="store_true", help="let it work for a while beside a broker of its own")
+        half.add_argument(
+            "--bootstrap-server", default="127.0.0.1:9092", metavar="HOST:PORT", help="default: %(default)s"
+        )
 
 
 def _own_verb(
@@ -62,7 +75,24 @@ def _broker(options: argparse.Namespace) -> int:
         settings = [f"listeners=PLAINTEXT://127.0.0.1:{options.port}", f"log.dirs={_data('broker')}", *options.override]
         arguments = [part for each in settings for part in ("--override", each)]
         _become(overlay.command(files, "kafka_lite.tools.main", "server-start", *arguments))
-    return _try(files, console, zh=options.zh)
+    return _try(files, console, TRIALS, zh=options.zh)
+
+
+def _streams(options: argparse.Namespace) -> int:
+    files, console = _made(options)
+    if not options.check:
+        servers = ("--bootstrap-server", options.bootstrap_server)
+        _become(overlay.command(files, "examples.word_count", *servers, "--state-dir", str(_data("streams"))))
+    return _try(files, console, OF_STREAMS, zh=options.zh)
+
+
+def _connect(options: argparse.Namespace) -> int:
+    files, console = _made(options)
+    if not options.check:
+        settings = [f"bootstrap.servers={options.bootstrap_server}", *options.override]
+        arguments = [str(WORKER_PROPERTIES), *(part for each in settings for part in ("--override", each))]
+        _become(overlay.command(files, "kafka_lite.tools.main", "connect-distributed", *arguments))
+    return _try(files, console, OF_CONNECT, zh=options.zh)
 
 
 def _become(command: list[str]) -> NoReturn:
@@ -70,10 +100,10 @@ def _become(command: list[str]) -> NoReturn:
     os.execv(command[0], command)
 
 
-def _try(files: dict[str, Path], console: Console, *, zh: bool) -> int:
+def _try(files: dict[str, Path], console: Console, trials: Sequence[Named], *, zh: bool) -> int:
     doing = "真实的客户端在试用" if zh else "real clients try it"
     with console.status(doing), tempfile.TemporaryDirectory() as folder:
-        outcomes = run_trials(files, Path(folder), zh=zh)
+        outcomes = run_trials(files, Path(folder), trials, zh=zh)
     console.print(trial_table(outcomes))
     return 0 if all(outcome.passed for outcome in outcomes) else 1
 

@@ -15,6 +15,8 @@ MESSAGES, PARTITIONS = 2_000, 4
 LOG_LINES, COMPLAINT_LINES = 500, 15
 _LEVEL = re.compile(r"\[[^]]+\] (\w+) ")
 Trial = Callable[[LabBroker], str]
+Named = tuple[str, str, Trial]
+"""The titles in English and Chinese, and what is tried."""
 
 
 @dataclass(frozen=True)
@@ -73,17 +75,17 @@ def kill_and_restart(broker: LabBroker) -> str:
     return f"{_read_back(broker, 'own-killed', MESSAGES)}, after kill -9 and a start of {start_ms / 1000:.1f} s"
 
 
-TRIALS: tuple[tuple[str, str, Trial], ...] = (
+TRIALS: tuple[Named, ...] = (
     ("librdkafka writes and reads", "librdkafka 写入并读出", produce_and_consume),
     ("a group resumes", "消费组接着读", resume_in_a_group),
     ("transactions commit and abort", "事务提交与中止", commit_and_abort),
     ("kill -9 and restart", "kill -9 之后重启", kill_and_restart),
 )
-"""The titles in English and Chinese, and what is tried."""
+"""The trials of a broker by clients."""
 
 
 def run_trials(
-    files: dict[str, Path], folder: Path, trials: Sequence[tuple[str, str, Trial]] = TRIALS, *, zh: bool = False
+    files: dict[str, Path], folder: Path, trials: Sequence[Named] = TRIALS, *, zh: bool = False
 ) -> list[Outcome]:
     """Start a broker with these modules and try it. The first failure ends the trials, for the broker may be broken."""
     outcomes: list[Outcome] = []
