@@ -16,17 +16,19 @@
 # *Book 2.1.1 and 2.1.2; its pages are [Sending](sending.md) and [The Sender thread](sender.md).*
 #
 # First an accumulator by itself, with a clock that stands still; then recorded runs of real producers with a real
-# broker. Before you run a cell that ends in a question, answer it.
+# broker. Before most steps there is a question: write your answer in the place of `None` and run the cell. It says
+# whether you are right, and why.
 
 # %% [markdown] lang="zh"
 # # 笔记本：工作中的生产者
 #
 # 本书 2.1.1 和 2.1.2；相应的正文是[同步和异步发送](sending.md)和[发送线程](sender.md)。
 #
-# 先手工操作一个收集器，时钟停着不动；然后运行真实的生产者和真实的 broker，并录制下来。单元格如果以问题结尾，请先回答，
-# 再运行下一个。
+# 先手工操作一个收集器，时钟停着不动；然后运行真实的生产者和真实的 broker，并录制下来。多数步骤之前有一个问题：把答案写
+# 在 `None` 的位置，运行单元格，它会告诉你对不对，以及为什么。
 
 # %%
+from chapters.ch02_producer.figures import producer_predictions as predictions
 from chapters.ch02_producer.figures import producer_runs
 from chapters.ch02_producer.figures.producer_figures import batch_lives, draw_accumulator
 from kafka_learn.drawing.sequence_diagram import sequence_diagram
@@ -79,13 +81,22 @@ def drain(nodes):
 # %% [markdown]
 # ## Filling
 #
-# Partitions 0 and 1 are led by the node *left*, 2 by *right*. One record each for 0 and 2. **Which node is ready, and
-# how much memory is used?**
+# Partitions 0 and 1 are led by the node *left*, 2 by *right*. One record each for 0 and 2. **Which node is ready
+# (`"left"`, `"right"`, `"both"` or `"none"`), and how many bytes of memory are used?**
 
 # %% [markdown] lang="zh"
 # ## 填充
 #
-# 分区 0 和 1 的主副本在节点 *left*，分区 2 的在 *right*。给 0 和 2 各一条记录。**哪个节点就绪了，用掉了多少内存？**
+# 分区 0 和 1 的主副本在节点 *left*，分区 2 的在 *right*。给 0 和 2 各一条记录。**哪个节点就绪了（`"left"`、`"right"`、
+# 两个都是 `"both"`，或者没有 `"none"`）？用掉了多少字节的内存？**
+
+# %%
+answer = None
+predictions.READY_AT_FIRST.check(answer)
+
+# %%
+answer = None
+predictions.MEMORY.check(answer)
 
 # %%
 append(0)
@@ -94,13 +105,23 @@ look()
 draw_accumulator(accumulator)
 
 # %% [markdown]
-# None, for ten milliseconds; and 800 bytes, though each record takes only 68, including the format's overhead. Now
-# five more for partition 0, and one for 1. **Which of them wakes the sender? Which node is ready?** (In the drawing,
-# blue batches accept more records, and green ones do not.)
+# None, for ten milliseconds; and 800 bytes, though each record takes only 68, including the format's overhead. A batch
+# begins with 61 bytes of its own. Now five more for partition 0, and one for 1. (In the drawing, blue batches accept
+# more records, and green ones do not.) **After which of the five, 1 to 5, is a batch full, and which node is ready
+# then?**
 
 # %% [markdown] lang="zh"
-# 十毫秒之内没有节点就绪；用掉 800 字节，尽管每条记录连同格式加上的部分只有 68 字节。现在再给分区 0 五条，给分区 1 一
-# 条。**其中哪一条唤醒发送线程？哪个节点就绪了？**（图中蓝色的还能接收记录，绿色的不能。）
+# 十毫秒之内没有节点就绪；用掉 800 字节，尽管每条记录连同格式加上的部分只有 68 字节。每个批次自己还占 61 字节。现在再给
+# 分区 0 五条，给分区 1 一条。（图中蓝色的还能接收记录，绿色的不能。）**五条中的第几条（1 到 5）之后有批次满了？这时哪个
+# 节点就绪了？**
+
+# %%
+answer = None
+predictions.WAKES.check(answer)
+
+# %%
+answer = None
+predictions.READY_WITH_A_FULL_BATCH.check(answer)
 
 # %%
 append(0, 5)
@@ -109,14 +130,23 @@ ready = look()
 draw_accumulator(accumulator)
 
 # %% [markdown]
+# The fourth (`record 3` in the output, which counts from 0). Whenever a batch is full or a new one begins, the caller
+# wakes the sender.
+#
 # ## Draining
 #
-# *left* is ready, because of one batch. **Which batches are drained?**
+# *left* is ready, because of one batch. There are four. **How many are drained?**
 
 # %% [markdown] lang="zh"
+# 第四条（输出从 0 数起，所以是 `record 3`）。每当有批次满了，或者开始新的批次，调用者都会唤醒发送线程。
+#
 # ## 排空
 #
-# 因为一个批次，*left* 就绪了。**哪些批次离开？**
+# 因为一个批次，*left* 就绪了。批次一共有四个。**几个离开？**
+
+# %%
+answer = None
+predictions.DRAINED.check(answer)
 
 # %%
 in_flight = drain(ready)
@@ -129,7 +159,7 @@ draw_accumulator(accumulator)
 #
 # ## Time passes
 #
-# **Which node is ready after ten milliseconds?**
+# **Which node is ready after ten milliseconds: `"left"`, `"right"`, `"both"` or `"none"`?**
 
 # %% [markdown] lang="zh"
 # 每个分区最多一个，而且是主副本在 *left* 的所有分区，尽管分区 1 并不着急。分区 0 的第二个批次留下：一个请求里每个分区
@@ -137,7 +167,11 @@ draw_accumulator(accumulator)
 #
 # ## 时间流逝
 #
-# **十毫秒之后哪些节点就绪？**
+# **十毫秒之后哪个节点就绪：`"left"`、`"right"`、`"both"` 还是 `"none"`？**
+
+# %%
+answer = None
+predictions.READY_AFTER_LINGER.check(answer)
 
 # %%
 clock.sleep(LINGER_MS)
@@ -146,14 +180,23 @@ in_flight += drain(look())
 # %% [markdown]
 # ## A response, and a retry
 #
-# The first batch is acknowledged. The second one gets a retriable error. **Where is it queued, and which node is
-# ready now?** A record is appended to its partition first.
+# The first batch is acknowledged. The second one gets a retriable error. Meanwhile, a record has come for its
+# partition, and begun another batch. **Is the failed one queued `"before"` or `"behind"` that, and which node is ready
+# now?**
 
 # %% [markdown] lang="zh"
 # ## 一个响应，一次重试
 #
-# 第一个批次得到确认。第二个带着一个可能只是暂时的错误回来。**它放到哪里，现在哪个节点就绪？** 在这之前，先往它的分区
-# 追加一条记录。
+# 第一个批次得到确认。第二个带着一个可能只是暂时的错误回来。这期间它的分区又来了一条记录，开始了另一个批次。**失败的批
+# 次排在那个批次之前（`"before"`）还是之后（`"behind"`）？现在哪个节点就绪？**
+
+# %%
+answer = None
+predictions.PLACE.check(answer)
+
+# %%
+answer = None
+predictions.READY_AFTER_A_FAILURE.check(answer)
 
 # %%
 done, failed, *rest = in_flight
@@ -181,12 +224,18 @@ in_flight = [*rest, *drain(look())]
 # %% [markdown]
 # ## Out of memory
 #
-# `max_time_to_block_ms` is 0 here: a caller that would have to wait gets an error at once. **How many batches fit?**
+# `max_time_to_block_ms` is 0 here: a caller that would have to wait gets an error at once. The pool has 2400 bytes.
+# Only the first batch has been acknowledged. **How many more batches begin before the error?**
 
 # %% [markdown] lang="zh"
 # ## 内存用完
 #
-# 这里 `max_time_to_block_ms` 是 0：本来要等待的线程立刻得到一个错误。**放得下几个批次？**
+# 这里 `max_time_to_block_ms` 是 0：本来要等待的线程立刻得到一个错误。缓冲池有 2400 字节。除了第一个批次，都还没有得到
+# 确认。**出错之前，还能开始几个批次？**
+
+# %%
+answer = None
+predictions.FIT.check(answer)
 
 # %%
 try:
@@ -219,11 +268,17 @@ print("free bytes over time:", *free)
 
 
 # %% [markdown]
-# Your own experiment: change the settings in the braces. **What changes with `linger.ms` 0? With one request in
-# flight? With twelve buffers?**
+# Your own experiment: change the settings in the braces, for example to one request in flight, or to twelve buffers. It
+# begins with `linger.ms` 0 instead of 40. **Are there `"more"` batches of the 45 records then, `"fewer"`, or
+# `"as many"`?**
 
 # %% [markdown] lang="zh"
-# 轮到你了：请改动花括号里的内容。**`linger.ms` 为 0 时有什么变化？只有一个在途请求时呢？有十二个缓冲区时呢？**
+# 轮到你了：请改动花括号里的内容，比如只允许一个在途请求，或者十二个缓冲区。一开始，`linger.ms` 是 0，而不是 40。**这样
+# 一来，45 条记录的批次更多（`"more"`）、更少（`"fewer"`），还是一样多（`"as many"`）？**
+
+# %%
+answer = None
+predictions.LINGER_0.check(answer)
 
 
 # %%
@@ -250,12 +305,17 @@ batch_lives(record({"batch.size": 400, "buffer.memory": 2400, "linger.ms": 0, "e
 # %% [markdown]
 # ## Order
 #
-# A, B and C are in flight, and the broker rejects A. **What is in the log in the end?**
+# A, B and C are in flight, each in a batch of its own, and the broker rejects A. **What is in the log in the end, as a
+# string such as `"ABC"`?**
 
 # %% [markdown] lang="zh"
 # ## 次序
 #
-# A、B、C 都在途，broker 拒绝了 A。**日志里最后有什么？**
+# A、B、C 各在一个批次里，都在途，broker 拒绝了 A。**日志里最后有什么？请写成 `"ABC"` 这样的字符串。**
+
+# %%
+answer = None
+predictions.ORDER.check(answer)
 
 # %%
 reordered = producer_runs.reordered()
@@ -277,19 +337,29 @@ log_of(reordered)
 batch_lives(reordered)
 
 # %% [markdown]
-# With one request in flight. **How many appends?**
+# With one request in flight. **How many appends are there to the log?**
 
 # %% [markdown] lang="zh"
-# 只有一个在途请求时。**追加几次？**
+# 只有一个在途请求时。**日志追加几次？**
+
+# %%
+answer = None
+predictions.APPENDS.check(answer)
 
 # %%
 log_of(producer_runs.one_in_flight())
 
 # %% [markdown]
-# With sequence numbers, and five in flight. **Which side keeps the order, the producer or the broker?**
+# With sequence numbers, and five in flight: A and B. **Which side keeps the order: the `"producer"`, the `"broker"`, or
+# `"both"`?**
 
 # %% [markdown] lang="zh"
-# 带序列号，五个在途请求。**由哪一方恢复记录的次序，生产者还是 broker？**
+# 带序列号，最多五个在途请求：A 和 B。**由哪一方保持次序：生产者（`"producer"`）、broker（`"broker"`），还是双方
+# （`"both"`）？**
+
+# %%
+answer = None
+predictions.KEEPER.check(answer)
 
 # %%
 numbered = producer_runs.kept_in_order()
@@ -301,15 +371,24 @@ sequence_diagram(numbered)
 #
 # ## A duplicate
 #
-# The broker appends, and the connection breaks before the response. **How many appends, without sequence numbers and
-# with them?**
+# The broker appends a record at offset 1, and the connection breaks before the response. **Which offset does the caller
+# get in the end: without sequence numbers, and with them?**
 
 # %% [markdown] lang="zh"
 # broker 拒绝（`ApiError`），生产者重发：两者缺一不可。
 #
 # ## 重复
 #
-# broker 追加之后，响应到达之前，连接断了。**没有序列号时追加几次，有序列号时呢？**
+# broker 在偏移量 1 追加了一条记录，响应到达之前，连接断了。**调用者最后得到哪个偏移量？先答没有序列号时，再答有序列号
+# 时。**
+
+# %%
+answer = None
+predictions.OFFSET.check(answer)
+
+# %%
+answer = None
+predictions.NUMBERED_OFFSET.check(answer)
 
 # %%
 log_of(producer_runs.duplicate())
@@ -328,7 +407,8 @@ for span in removed.calls():
 #
 # - Let the accumulator of the first part have a `linger.ms` of 0. Which node is ready after one record?
 # - Record the first part: `Recording(watch_batches())` around your own appends and drains, and `batch_lives`.
-# - In `record`, inject an error instead of a delay. Where do the batches wait?
+# - In `record`, inject an error instead of a delay: `inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER)`. **Where are the
+#   batches between two attempts: `"in flight"`, in the `"accumulator"`, or in the `"pool"`?**
 
 # %% [markdown] lang="zh"
 # 第二次追加返回了第一次的偏移量，却什么也没有追加。
@@ -337,4 +417,9 @@ for span in removed.calls():
 #
 # - 让第一部分的收集器用 `linger.ms` 为 0。一条记录之后哪个节点就绪？
 # - 录制第一部分：用 `Recording(watch_batches())` 包住你自己的追加和排空，再用 `batch_lives` 画出来。
-# - 在 `record` 里注入一个错误，而不是延迟。批次在哪里等待？
+# - 在 `record` 里注入一个错误，而不是延迟：`inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER)`。**两次尝试之间，批次在哪
+#   里：在途（`"in flight"`）、在收集器里（`"accumulator"`），还是在缓冲池里（`"pool"`）？**
+
+# %%
+answer = None
+predictions.RETRY_PLACE.check(answer)
