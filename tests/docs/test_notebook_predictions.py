@@ -15,9 +15,7 @@ CHECK = ".check(answer)"
 WITHOUT_A_CHECK = {
     "ch01_introduction/getting_started": 2,
     "ch01_introduction/persistence": 3,
-    "ch02_producer/client_connections": 11,
     "ch02_producer/old_producer": 6,
-    "ch02_producer/way_of_a_request": 7,
     "ch03_old_consumer/old_consumers": 9,
     "ch04_new_consumer/consumer_at_work": 13,
     "ch05_coordinator/joining_a_group": 6,

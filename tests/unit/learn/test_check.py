@@ -3,7 +3,7 @@
 import pytest
 
 from chapters.ch01_introduction.figures import predictions
-from chapters.ch02_producer.figures import producer_predictions
+from chapters.ch02_producer.figures import connection_predictions, producer_predictions, request_predictions
 from chapters.ch06_storage.figures import purgatory_predictions, replication_predictions
 from chapters.ch08_pipelines.figures import helix_predictions
 from chapters.ch08_pipelines.figures import predictions as predictions_of_connect
@@ -40,6 +40,8 @@ def test_a_cell_has_the_verdict_in_both_languages() -> None:
 MODULES = (
     predictions,
     producer_predictions,
+    connection_predictions,
+    request_predictions,
     purgatory_predictions,
     replication_predictions,
     predictions_of_connect,
