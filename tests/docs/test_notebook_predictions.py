@@ -17,7 +17,6 @@ WITHOUT_A_CHECK = {
     "ch01_introduction/persistence": 3,
     "ch02_producer/old_producer": 6,
     "ch03_old_consumer/old_consumers": 9,
-    "ch04_new_consumer/consumer_at_work": 13,
     "ch05_coordinator/joining_a_group": 6,
     "ch05_coordinator/sessions_and_states": 5,
     "ch06_storage/append_and_read": 3,

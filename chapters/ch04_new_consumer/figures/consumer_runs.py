@@ -37,6 +37,7 @@ from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
 from kafka_lite.consumer.group.consumer_coordinator import ConsumerCoordinator
 from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.consumer.group.offset_committer import OffsetCommitter
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.consumer.timer import Timer
 from kafka_lite.testing.cluster import Cluster
 
@@ -183,8 +184,11 @@ def without_idle_turns(run: RecordedRun) -> RecordedRun:
 # ── polls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def first_poll() -> RecordedRun:
-    """A new consumer's first poll that returns something: coordinator, group, position, records."""
+def first_poll(committed: int | None = None) -> RecordedRun:
+    """A new consumer's first poll that returns something: coordinator, group, position, records.
+
+    Its group has committed the offset ``committed``, or nothing.
+    """
     watches = (
         watch_wire(),
         watch(KafkaConsumer.poll, ConsumerCoordinator.poll, AbstractCoordinator.join_group_if_needed, show=()),
@@ -197,6 +201,10 @@ def first_poll() -> RecordedRun:
         running_cluster() as cluster,
         running_consumer(cluster, group_id="readers", group_instance_id="one") as consumer,
     ):
+        if committed is not None:
+            with running_consumer(cluster, group_id="readers") as writer:
+                writer.assign([PARTITION])
+                writer.commit_sync({PARTITION: OffsetAndMetadata(committed)})
         consumer.subscribe([TOPIC])
         with recording.running():
             in_thread("user", lambda: consumer.poll(POLL_MS))

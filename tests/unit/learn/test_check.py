@@ -12,6 +12,7 @@ from chapters.ch10_advanced.figures import quota_predictions, transaction_predic
 from chapters.topics_as_tables.figures import killed_predictions
 from kafka_learn.both_languages import CHINESE
 from kafka_learn.check import Prediction, Words
+from tests.support.chapter_predictions import assert_tells_right_from_wrong, predictions_of
 
 SUM = Prediction(
     lambda: 1 + 1, Words("It is the sum.", "这是和。"), {3: Words("That counts one twice.", "多数了一个。")}
@@ -37,7 +38,7 @@ def test_a_cell_has_the_verdict_in_both_languages() -> None:
     assert output == {"text/markdown": "**Not 3.** That counts one twice.", CHINESE: "**不是 3。** 多数了一个。"}
 
 
-MODULES = (
+ALL = predictions_of(
     predictions,
     producer_predictions,
     connection_predictions,
@@ -52,22 +53,8 @@ MODULES = (
     transaction_predictions,
     killed_predictions,
 )
-ALL = {
-    f"{module.__name__.removeprefix('chapters.')}:{name}": value
-    for module in MODULES
-    for name, value in vars(module).items()
-    if isinstance(value, Prediction)
-}
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_prediction_of_a_chapter_is_computed_and_knows_likely_mistakes(name: str) -> None:
-    prediction = ALL[name]
-    right = prediction.right()
-    assert isinstance(right, int | str)
-    assert prediction.verdict(right).startswith("**Right.**")
-    assert prediction.mistakes
-    for mistake, words in prediction.mistakes.items():
-        assert mistake != right
-        assert str(right) not in words.en.replace(str(mistake), ""), "it gives the answer away"
-        assert prediction.verdict(mistake, "zh").endswith(words.zh)
+    assert_tells_right_from_wrong(ALL[name])
