@@ -17,20 +17,23 @@
 #
 # Every object below is the broker's own: `LogSegment`, `OffsetIndex`, `TimeIndex`, `FileMessageSet`, writing real
 # files into a temporary folder. The drawings are made from those objects, so they show what is, not what should be.
-# Before you run a cell that ends in a question, answer it.
+# Before most steps there is a question: write your answer in the place of `None` and run the cell. It says whether you
+# are right, and why.
 
 # %% [markdown] lang="zh"
 # # 笔记本：逐字节看一个分段
 #
 # 本书 6.1.3；相应的正文是[日志分段与索引](log-segments.md)。
 #
-# 下面的每个对象都是 broker 自己的：`LogSegment`、`OffsetIndex`、`TimeIndex`、`FileMessageSet`，把真实的文件写进一个临
-# 时目录。图由这些对象画出，所以显示的是实际的样子，而不是应有的样子。单元格如果以问题结尾，请先回答，再运行下一个。
+# 下面的每个对象都是 broker 自己的：`LogSegment`、`OffsetIndex`、`TimeIndex`、`FileMessageSet`，把真实的文件写进一个临时
+# 目录。图由这些对象画出，所以显示的是实际的样子，而不是应有的样子。多数步骤之前有一个问题：把答案写在 `None` 的位置，运
+# 行单元格，它会告诉你对不对，以及为什么。
 
 # %%
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from chapters.ch06_storage.figures import segment_predictions as predictions
 from chapters.ch06_storage.figures.segment_drawings import (
     append_message,
     draw_bytes,
@@ -76,7 +79,8 @@ files()
 #
 # ## The first append
 #
-# One message of 101 bytes in format v1, the book's. **Which bytes does the index get?**
+# One message of 101 bytes in format v1, the book's; `index.interval.bytes` is 200. **How many bytes does the offset
+# index get?**
 
 # %% [markdown] lang="zh"
 # 两个索引从一开始就是最大的长度：4096 是 8 的倍数，4092 是不超过它的、12 的最大倍数。没写过的部分是文件里的空洞，不占磁
@@ -84,7 +88,11 @@ files()
 #
 # ## 第一次追加
 #
-# 一条 101 字节的消息，v1 格式，也就是书里的格式。**索引得到哪些字节？**
+# 一条 101 字节的消息，v1 格式，也就是书里的格式；`index.interval.bytes` 是 200。**偏移量索引得到几个字节？**
+
+# %%
+answer = None
+predictions.FIRST_BYTES.check(answer)
 
 # %%
 append_message(segment, offset=20, timestamp=1_600_000_001_000)
@@ -153,14 +161,28 @@ index_of_kafka.delete()
 #
 # ## Looking up offset 27
 #
-# **Which entry is found, and how many messages are passed before 27 is reached?**
+# **Which offset does the entry have that is found?**
 
 # %% [markdown] lang="zh"
 # 偏移量和我们的相同；位置不同，因为每条消息多一个字节（102，而不是 101）。
 #
 # ## 查找偏移量 27
 #
-# **找到的是哪一项，到达 27 之前要越过几条消息？**
+# **找到的那一项，偏移量是多少？**
+
+# %%
+answer = None
+predictions.ENTRY.check(answer)
+
+# %% [markdown]
+# From its position on, the log is read. **How many messages are passed before 27 is reached?**
+
+# %% [markdown] lang="zh"
+# 然后从它的位置起读日志。**到达 27 之前要越过几条消息？**
+
+# %%
+answer = None
+predictions.PASSED.check(answer)
 
 # %%
 print("index:", segment.offset_index.lookup(27))
@@ -168,10 +190,16 @@ print("log:  ", segment.translate_offset(27))
 draw_segment(segment, highlight=27)
 
 # %% [markdown]
-# Green is the entry, blue messages are skipped, orange is the result. What does the lookup return at the edges?
+# Green is the entry, blue messages are skipped, orange is the result. And at the edges? Of the targets 19, 20, 21, 22,
+# 31, 32 and 1000, **for how many does the log find no message?**
 
 # %% [markdown] lang="zh"
-# 绿色是找到的索引项，蓝色是越过的批次，橙色是查找的结果。在边界上查找，结果是什么？
+# 绿色是找到的索引项，蓝色是越过的批次，橙色是查找的结果。在边界上呢？查找 19、20、21、22、31、32、1000，**其中有几个在
+# 日志里找不到消息？**
+
+# %%
+answer = None
+predictions.EDGES.check(answer)
 
 # %%
 for target in (19, 20, 21, 22, 31, 32, 1000):
@@ -202,10 +230,16 @@ for step in steps:
 draw_search(segment.offset_index, 51)
 
 # %% [markdown]
-# 19 entries, at most five steps: log₂ 19 = 4.2. How many for each possible target?
+# 19 entries, at most five turns: log₂ 19 = 4.2. Some targets, such as 40, are the very first entry that is looked at.
+# **How many turns does the quickest search for one of the offsets 22 to 59 take?**
 
 # %% [markdown] lang="zh"
-# 19 项，最多五轮：log₂ 19 = 4.2。对每个可能的目标，各要几轮？
+# 19 项，最多五轮：log₂ 19 = 4.2。有的目标，例如 40，第一个看的就是它的索引项。**查找 22 到 59 的各个偏移量，最快的要几
+# 轮？**
+
+# %%
+answer = None
+predictions.TURNS.check(answer)
 
 # %%
 turns = [len(record_search(segment.offset_index, target)[1]) for target in range(22, 60)]
@@ -233,14 +267,19 @@ assert segment.offset_index.entries == before
 # %% [markdown]
 # ## Timestamps that go backwards
 #
-# In a new segment, producers' clocks disagree. **Which of the timestamps 1, 4, 2, 6, 5, 3, 10, 9, 8, 7, 12, 11 become
-# entries of the time index?** An offset index entry is due at every second message, starting with the third.
+# In a new segment, producers' clocks disagree. An offset index entry is due at every second message, starting with the
+# third. Write the numbers with blanks between them, such as `"1 4"`: **which of the timestamps 1, 4, 2, 6, 5, 3, 10, 9,
+# 8, 7, 12, 11 become entries of the time index?**
 
 # %% [markdown] lang="zh"
 # ## 倒退的时间戳
 #
-# 一个新的分段，几个生产者的时钟各不相同。**时间戳 1、4、2、6、5、3、10、9、8、7、12、11 中，哪些成为时间索引的项？** 从
-# 第三条消息起，每两条消息该有一个偏移量索引项。
+# 一个新的分段，几个生产者的时钟各不相同。从第三条消息起，每两条消息该有一个偏移量索引项。用空格隔开各个数字，例如
+# `"1 4"`：**时间戳 1、4、2、6、5、3、10、9、8、7、12、11 中，哪些成为时间索引的项？**
+
+# %%
+answer = None
+predictions.TIMES.check(answer)
 
 # %%
 times = LogSegment.open(directory, 60, config, MockTime())
@@ -288,15 +327,19 @@ files()
 #
 # ## A power failure
 #
-# Segment 20 is not closed. We open its files again, as a broker does when it starts. **How many entries does the
-# index have now?**
+# Segment 20 is not closed. We open its files again, as a broker does when it starts. 19 entries were written. **How
+# many entries does the index seem to have now?**
 
 # %% [markdown] lang="zh"
 # 这里没有新的项：最大的时间戳 12，在偏移量 70 处已经记过了。分段 60 已经正式关闭；分段 20 仍是预留了空间的活动分段。
 #
 # ## 断电
 #
-# 分段 20 没有正常关闭。我们像启动中的 broker 那样重新打开它的文件。**索引现在有几项？**
+# 分段 20 没有正常关闭。我们像启动中的 broker 那样重新打开它的文件。写过的索引项有 19 个。**现在看起来索引有几项？**
+
+# %%
+answer = None
+predictions.CRASHED.check(answer)
 
 # %%
 segment.flush()
@@ -337,12 +380,16 @@ assert recovered.translate_offset(27).position == 7 * 101
 # %% [markdown]
 # ## Truncating, as a follower does
 #
-# The new leader has messages up to offset 29. **Which index entries stay after `truncate_to(30)`?**
+# The new leader has messages up to offset 29. **Which offset does the last index entry have after `truncate_to(30)`?**
 
 # %% [markdown] lang="zh"
 # ## 像备份副本那样截断
 #
-# 新的主副本的消息只到偏移量 29。**`truncate_to(30)` 之后，哪些索引项留下？**
+# 新的主副本的消息只到偏移量 29。**`truncate_to(30)` 之后，最后一个索引项的偏移量是多少？**
+
+# %%
+answer = None
+predictions.TRUNCATED.check(answer)
 
 # %%
 recovered.truncate_to(30)
