@@ -16,15 +16,16 @@
 # *Book 6.1.5 and 6.1.6, with [Managing the logs](log-management.md) and [Log compaction](compaction.md).*
 #
 # A writer in a process of its own is killed in the middle of an append; we open what it left. Then we damage more.
-# Finally we run the log cleaner, and stop it halfway, too.
+# Finally we run the log cleaner, and stop it halfway, too. Before most steps there is a question: write your answer in
+# the place of `None` and run the cell. It says whether you are right, and why.
 
 # %% [markdown] lang="zh"
 # # 一次崩溃，一次恢复，一次压缩
 #
 # 本书 6.1.5 和 6.1.6，配合[日志管理](log-management.md)和[日志压缩](compaction.md)。
 #
-# 一个单独的进程往日志里写，追加到一半时被杀掉；我们打开它留下的文件，再制造一些损坏；然后运行日志清理线程，也让它停在
-# 半路上。
+# 一个单独的进程往日志里写，追加到一半时被杀掉；我们打开它留下的文件，再制造一些损坏；然后运行日志清理线程，也让它停在半
+# 路上。多数步骤之前有一个问题：把答案写在 `None` 的位置，运行单元格，它会告诉你对不对，以及为什么。
 
 # %%
 import logging
@@ -34,6 +35,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from chapters.ch06_storage.figures import recovery_predictions as predictions
 from chapters.ch06_storage.figures.compaction_drawings import (
     COMPACTED,
     EXAMPLE,
@@ -108,21 +110,32 @@ print("killed; it had said that all below", recovery_point, "is on disk")
 files(crashed)
 
 # %% [markdown]
-# Look at the sizes. **Which of these files show that they were not closed? Which one ends in the middle of a batch**
-# (a batch has 205 bytes)**?**
+# Look at the sizes. Which of these files show that they were not closed? One ends in the middle of a batch; each batch
+# has 205 bytes. **How many bytes of this file must be cut off?**
 
 # %% [markdown] lang="zh"
-# 请看各个文件的大小。**哪些文件看得出没有正常关闭？哪个文件在一个批次的中间结束**（一个批次有 205 字节）**？**
+# 请看各个文件的大小。哪些文件看得出没有正常关闭？有一个文件在批次的中间结束，每个批次是 205 字节。**这个文件要截掉几个
+# 字节？**
+
+# %%
+answer = None
+predictions.TORN.check(answer)
 
 # %%
 tail = max(crashed.glob("*.log"))
 print(tail.name, "has", divmod(tail.stat().st_size, 205), "batches and bytes")
 
 # %% [markdown]
-# The broker starts. It knows the recovery point from its checkpoint. **Which segments does it read?**
+# The broker starts. It knows the recovery point, 48, from its checkpoint; the segments begin at 0, 21 and 42. Write
+# base offsets with blanks between them, such as `"0 21"`: **which segments does it read as a whole?**
 
 # %% [markdown] lang="zh"
-# broker 启动了。它从检查点得知恢复点。**它读哪些分段？**
+# broker 启动了。它从检查点得知恢复点是 48；各个分段从 0、21、42 开始。用空格隔开各个基准偏移量，例如 `"0 21"`：**它从头
+# 到尾读哪些分段？**
+
+# %%
+answer = None
+predictions.READ.check(answer)
 
 # %%
 read_as_a_whole = []
@@ -150,14 +163,19 @@ sequence_diagram(start_after_a_crash())
 # %% [markdown]
 # ## Other damage
 #
-# Six batches in three segments. Green is kept, red is cut off within a segment, orange is removed with whole
-# segments. **Predict:** a bit flips in the first batch of the second segment.
+# Six batches of three messages, two in each of three segments. Green is kept, red is cut off within a segment, orange
+# is removed with whole segments. A bit flips in the first batch of the second segment. **What is the LEO after the
+# start?**
 
 # %% [markdown] lang="zh"
 # ## 其他的损坏
 #
-# 三个分段里的六个批次。绿色的留下，红色的在分段之内被截掉，橙色的随整个分段去掉。**请预测：** 第二个分段的第一个批次
-# 里，有一个比特翻转。
+# 三个分段，每个分段两个批次，每个批次三条消息。绿色的留下，红色的在分段之内被截掉，橙色的随整个分段去掉。第二个分段的第
+# 一个批次里，有一个比特翻转。**启动之后 LEO 是多少？**
+
+# %%
+answer = None
+predictions.FLIPPED.check(answer)
 
 # %%
 draw_recovery(lambda directory: flip_a_bit(directory / f"{6:020d}.log", 100))
@@ -190,10 +208,15 @@ draw_recovery(zeros)
 draw_recovery(lambda directory: [file.unlink() for file in directory.glob("*index")])
 
 # %% [markdown]
-# Nothing is lost: indexes are rebuilt from the log. And if the *log* of the first segment is lost?
+# Nothing is lost: indexes are rebuilt from the log. And if the *log* of the first segment is lost: **at which offset
+# does the log start then?**
 
 # %% [markdown] lang="zh"
-# 什么也没有丢：索引由日志生成。如果丢的是第一个分段的**日志**呢？
+# 什么也没有丢：索引由日志生成。如果丢的是第一个分段的 `.log` 文件，**日志会从哪个偏移量开始？**
+
+# %%
+answer = None
+predictions.STARTS.check(answer)
 
 # %%
 draw_recovery(lambda directory: (directory / f"{0:020d}.log").unlink())
@@ -219,10 +242,17 @@ append_pairs(table, EXAMPLE)
 draw_messages(table)
 
 # %% [markdown]
-# The map of the dirty part: the newest offset of each key. **Which messages will be kept?**
+# The cleaner makes a map of the dirty part, which ends where the active segment begins: the newest offset of each key.
+# The log's messages are those of the figure; write their offsets with blanks between them, such as `"0 1"`: **which
+# messages are in the log after the cleaning?**
 
 # %% [markdown] lang="zh"
-# 为脏的部分建立映射：每个键最新的偏移量。**会剩下什么？**
+# 清理线程为脏的部分建立映射，到活动分段为止：每个键最新的偏移量。日志里的消息如上图；用空格隔开各个偏移量，例如
+# `"0 1"`：**清理之后，日志里有哪些消息？**
+
+# %%
+answer = None
+predictions.KEPT.check(answer)
 
 # %%
 first_dirty = clean(table, time=time)
@@ -239,10 +269,16 @@ draw_messages(table)
 sequence_diagram(clean_a_log())
 
 # %% [markdown]
-# Again, after a message in a new segment. **Which message is removed now, and which two segments become one?**
+# Again, after another message (`e=1`, offset 8) and a new active segment. Two of the older segments become one. **Which
+# offset is removed now?**
 
 # %% [markdown] lang="zh"
-# 在新的分段里添一条消息，再清理一次。**现在哪条消息会去掉，哪两个分段会合成一个？**
+# 再添一条消息（`e=1`，偏移量 8），切换到新的活动分段，再清理一次。有两个较早的分段会合成一个。**现在去掉的是哪个偏移
+# 量？**
+
+# %%
+answer = None
+predictions.REMOVED.check(answer)
 
 # %%
 append_pairs(table, [(b"e", b"1")])
@@ -268,12 +304,19 @@ draw_messages(table)
 # %% [markdown]
 # ## The offset map
 #
-# Eight slots, six puts. Why does `d` need two probes?
+# Eight slots; a, b, c, d, a and e are put. Only d needs two probes: because its `"hash"` equals that of another key,
+# because another key is in its first `"slot"`, because the map is `"full"`, or because it is put `"again"`. **Which of
+# these is the reason?**
 
 # %% [markdown] lang="zh"
 # ## 偏移量映射
 #
-# 八个槽，放入六次。为什么 `d` 要探测两次？
+# 八个槽，依次放入 a、b、c、d、a、e。只有 d 要探测两次。是因为它的散列值与别的键相同（`"hash"`），因为它的第一个槽里有别
+# 的键（`"slot"`），因为映射满了（`"full"`），还是因为它又放了一次（`"again"`）？**原因是哪一个？**
+
+# %%
+answer = None
+predictions.PROBES.check(answer)
 
 # %%
 draw_slots([b"a", b"b", b"c", b"d", b"a", b"e"], 8)
@@ -293,11 +336,16 @@ InBothLanguages(replacement_steps)
 
 # %% [markdown]
 # We stop at one of them: the cleaned segment is `.swap`, and the map of segments would be changed next.
-# `KeyboardInterrupt` stands in for the power failure. **What does the next start make of it?**
+# `KeyboardInterrupt` stands in for the power failure. The log had eight messages, and would have five after a whole
+# cleaning. **How many does it have after the next start?**
 
 # %% [markdown] lang="zh"
-# 我们停在其中一步：清理好的分段已经是 `.swap`，下一步本来是更新读取时所用的分段表。用 `KeyboardInterrupt` 模拟断
-# 电。**下一次启动会怎样处理？**
+# 我们停在其中一步：清理好的分段已经是 `.swap`，下一步本来是更新读取时所用的分段表。用 `KeyboardInterrupt` 模拟断电。日
+# 志原来有八条消息，清理全部完成的话会剩下五条。**下一次启动之后有几条？**
+
+# %%
+answer = None
+predictions.HALF_WAY.check(answer)
 
 # %%
 half_way = open_log(root / "half-0", COMPACTED)
@@ -341,15 +389,20 @@ folder.cleanup()
 # ## Now you
 #
 # - Let the power fail one step earlier, in `LogSegment.change_file_suffixes`, after one of the three renames.
-# - Give `clean` a map for two keys (`SkimpyOffsetMap(72)`), and clean until nothing changes. How many rounds does it
-#   take?
 # - Then write the recovery: [the lab](../../labs/ch06-log-recovery.md), and the map:
 #   [the other lab](../../labs/ch06-cleaner-offset-map.md).
+# - Give `clean` a map for two keys (`SkimpyOffsetMap(72)`), and clean the eight messages of the example again and
+#   again, each time from the offset that it has returned. **After how many rounds is the active segment reached?**
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
 # - 让断电提前一步发生：在 `LogSegment.change_file_suffixes` 里，三次改名的某一次之后。
-# - 给 `clean` 一个只放得下两个键的映射（`SkimpyOffsetMap(72)`），一直清理到什么都不再变化。要几轮？
 # - 然后写出恢复过程：[实验](../../labs/ch06-log-recovery.md)，以及映
 #   射：[另一个实验](../../labs/ch06-cleaner-offset-map.md)。
+# - 给 `clean` 一个只放得下两个键的映射（`SkimpyOffsetMap(72)`），把例子里的八条消息一遍一遍地清理，每一遍都从它返回的偏
+#   移量开始。**几轮之后到达活动分段？**
+
+# %%
+answer = None
+predictions.ROUNDS.check(answer)

@@ -4,7 +4,12 @@ import pytest
 
 from chapters.ch01_introduction.figures import predictions
 from chapters.ch02_producer.figures import connection_predictions, producer_predictions, request_predictions
-from chapters.ch06_storage.figures import purgatory_predictions, replication_predictions, segment_predictions
+from chapters.ch06_storage.figures import (
+    purgatory_predictions,
+    recovery_predictions,
+    replication_predictions,
+    segment_predictions,
+)
 from chapters.ch08_pipelines.figures import helix_predictions
 from chapters.ch08_pipelines.figures import predictions as predictions_of_connect
 from chapters.ch09_streams.figures import count_again_predictions, word_count_predictions
@@ -53,6 +58,7 @@ ALL = predictions_of(
     transaction_predictions,
     killed_predictions,
     segment_predictions,
+    recovery_predictions,
 )
 
 
