@@ -15,21 +15,24 @@
 #
 # *Book 6.1.2 and 6.1.4, with [Appending](appending.md) and [Reading the log](reading.md).*
 #
-# A real `Log` in a temporary folder, with segments of 500 bytes. Each cell does one thing to it; predict what the next
-# cell shows before you run it.
+# A real `Log` in a temporary folder, with segments of 500 bytes. Each cell does one thing to it. Before most of them
+# there is a question: write your answer in the place of `None` and run the cell. It says whether you are right, and
+# why.
 
 # %% [markdown] lang="zh"
 # # 一步一步地追加和读取
 #
 # 本书 6.1.2 和 6.1.4，配合[写入日志](appending.md)和[读取日志](reading.md)。
 #
-# 临时目录里的一个真实的 `Log`，每个分段 500 字节。每个单元格对它做一件事；请先预测下一个单元格显示什么，再运行它。
+# 临时目录里的一个真实的 `Log`，每个分段 500 字节。每个单元格对它做一件事，多数之前有一个问题：把答案写在 `None` 的位
+# 置，运行单元格，它会告诉你对不对，以及为什么。
 
 # %%
 import socket
 import tempfile
 from pathlib import Path
 
+from chapters.ch06_storage.figures import append_predictions as predictions
 from chapters.ch06_storage.figures.log_drawings import (
     draw_log,
     draw_reads,
@@ -76,10 +79,14 @@ info = log.append_as_leader(bytearray(sent), leader_epoch=4)
 print(f"offsets {info.first_offset} to {info.last_offset}, {info.size_in_bytes} bytes; LEO {log.log_end_offset}")
 
 # %% [markdown]
-# The same bytes twice, with different offsets. **Which bytes of the two batches differ in the file?**
+# The same bytes twice, with different offsets. **In how many bytes do the two batches differ in the file?**
 
 # %% [markdown] lang="zh"
-# 同样的字节来了两次，偏移量却不同。**文件里的这两个批次，哪些字节不同？**
+# 同样的字节来了两次，偏移量却不同。**文件里的这两个批次，有几个字节不同？**
+
+# %%
+answer = None
+predictions.DIFFERING.check(answer)
 
 # %%
 size = len(sent)
@@ -102,12 +109,18 @@ draw_validation("LogAppendTime")
 # %% [markdown]
 # ## Rolling
 #
-# Five more batches of 205 bytes. **How many segments will there be, and where do they start?**
+# The log has two batches of 96 bytes, and segments of at most 500. Now come five more batches of 205 bytes, with three
+# messages each. Write the base offsets with blanks between them, such as `"0 3"`: **which segments will there be?**
 
 # %% [markdown] lang="zh"
 # ## 切换分段
 #
-# 再来五个 205 字节的批次。**会有几个分段，各从哪里开始？**
+# 日志里有两个 96 字节的批次，每个分段最多 500 字节。再来五个 205 字节的批次，每个三条消息。用空格隔开各个基准偏移量，例
+# 如 `"0 3"`：**会有哪些分段？**
+
+# %%
+answer = None
+predictions.SEGMENTS.check(answer)
 
 # %%
 fill(log, 5)
@@ -125,12 +138,18 @@ sequence_diagram(append_and_roll())
 # %% [markdown]
 # ## Rejected appends
 #
-# **Which of these change the log?**
+# A batch with a flipped bit, one of more than 500 bytes, a batch that a follower appends although its offsets begin at
+# 0 again, and no batch at all. **How many of the four are rejected with an error?**
 
 # %% [markdown] lang="zh"
 # ## 拒绝什么
 #
-# **下面哪些会改变日志？**
+# 一个有比特翻转的批次；一个超过 500 字节的批次；备份副本追加的一个批次，偏移量却又从 0 开始；还有一个批次也没有的空消息
+# 集。**四个里有几个会被拒绝，返回错误？**
+
+# %%
+answer = None
+predictions.REJECTED.check(answer)
 
 # %%
 before = (log.log_end_offset, log.size)
@@ -178,11 +197,27 @@ print(type(found.records).__name__, found.size_in_bytes, "bytes, from position",
 print("offsets in it:", [(batch.base_offset, batch.last_offset) for batch in batches(found.records.to_bytes())])
 
 # %% [markdown]
-# We asked for 4; the slice starts at 3, where the batch starts. Four more reads: **predict each row.** The last
-# number is the high watermark.
+# We asked for 4; the slice starts at 3, where the batch starts. Four more reads follow, some of them of a consumer,
+# which gets nothing at or beyond the high watermark (HW). **The second asks for 4 and for at most one byte: how many
+# messages does it get?**
 
 # %% [markdown] lang="zh"
-# 我们请求的是 4；切片从 3 开始，因为批次从那里开始。再读四次：**请预测每一行。** 最后一个数是高水位。
+# 我们请求的是 4；切片从 3 开始，因为批次从那里开始。再读四次，其中有消费者的读取，它得不到高水位（HW）及以后的消息。
+# **第二次从 4 读起，最多一个字节：它得到几条消息？**
+
+# %%
+answer = None
+predictions.ONE_BYTE.check(answer)
+
+# %% [markdown]
+# The third reads from 7, up to 1 MiB; the high watermark is 12. **What is the last offset that it gets?**
+
+# %% [markdown] lang="zh"
+# 第三次从 7 读起，最多 1 MiB，高水位是 12。**它得到的最后一个偏移量是多少？**
+
+# %%
+answer = None
+predictions.UP_TO_HW.check(answer)
 
 # %%
 draw_reads(
@@ -196,10 +231,14 @@ draw_reads(
 )
 
 # %% [markdown]
-# How many lookups does a read need? We watch the index:
+# A read from 9, in the segment that begins there, while the high watermark is 12. **How often is the index consulted?**
 
 # %% [markdown] lang="zh"
-# 一次读取要查找几次？来观察索引：
+# 高水位是 12，从 9 读起，所在的分段正好从那里开始。**这次读取要查几次索引？**
+
+# %%
+answer = None
+predictions.LOOKUPS.check(answer)
 
 # %%
 for high_watermark in (None, 12, log.log_end_offset):

@@ -5,6 +5,7 @@ import pytest
 from chapters.ch01_introduction.figures import predictions
 from chapters.ch02_producer.figures import connection_predictions, producer_predictions, request_predictions
 from chapters.ch06_storage.figures import (
+    append_predictions,
     purgatory_predictions,
     recovery_predictions,
     replication_predictions,
@@ -59,6 +60,7 @@ ALL = predictions_of(
     killed_predictions,
     segment_predictions,
     recovery_predictions,
+    append_predictions,
 )
 
 
