@@ -145,30 +145,11 @@ for acks in (0, 1, -1):
 answer = None
 predictions.DIFFERENCE.check(answer)
 
+# %%
+film(predictions.restart_and_lose_the_leader(BOOKS_KAFKA))
 
 # %%
-def restart_and_lose_the_leader(protocol=""):
-    with ReplicasByHand(protocol=protocol) as replicas:
-        replicas.lead(1)
-        replicas.produce("a")
-        for follower in (2, 3, 2, 3, 2, 3):
-            replicas.fetch(follower)
-        replicas.advance(6)  # the high watermarks are written to disk
-        replicas.produce("b")
-        for follower in (2, 2, 3, 3):
-            replicas.fetch(follower)
-        replicas.kill(2)
-        replicas.start(2)
-        replicas.kill(1)
-        replicas.elect()
-        replicas.fetch(3)
-        return replicas.film[-9:]
-
-
-film(restart_and_lose_the_leader(BOOKS_KAFKA))
-
-# %%
-film(restart_and_lose_the_leader())
+film(predictions.restart_and_lose_the_leader())
 
 # %% [markdown]
 # ## Two logs that differ
@@ -210,13 +191,19 @@ film(replicas.film[-4:])
 #
 # - Let broker 3, which is not in the ISR, become the leader (`replicas.elect(unclean=True)` after killing the
 #   others). What do consumers see before, and after?
-# - Set `min_insync_replicas=2`, and find a history in which an acknowledged record is lost nevertheless. There is
-#   none with `acks=-1` and clean elections; which of the two do you have to give up?
+# - Set `min_insync_replicas=2`, and find a history in which an acknowledged record is lost nevertheless. There is none
+#   with `acks=-1` and clean elections. **Which of the two do you have to give up: only `"acks"` helps, only
+#   `"elections"` helps, `"either"` is enough, or must it be `"both"`?**
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
 # - 让不在 ISR 里的 broker 3 成为主副本（杀掉另外两个，再调用 `replicas.elect(unclean=True)`）。消费者在这前后各看到什
 #   么？
-# - 设置 `min_insync_replicas=2`，设计一串操作，使已经确认的记录仍然丢失。只要用 `acks=-1`，而且
-#   只做干净的选举，就不会丢失；要让它丢失，必须放弃这两者中的哪一个？
+# - 设置 `min_insync_replicas=2`，设计一串操作，使已经确认的记录仍然丢失。只要用 `acks=-1`，而且只做干净的选举，就不会丢
+#   失。**要让它丢失，必须放弃哪一个：只有放弃 `"acks"` 才行，只有放弃 `"elections"` 才行，放弃任何一个都行
+#   （`"either"`），还是两个都要放弃（`"both"`）？**
+
+# %%
+answer = None
+predictions.GIVEN_UP.check(answer)

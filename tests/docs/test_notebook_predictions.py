@@ -19,7 +19,6 @@ WITHOUT_A_CHECK = {
     "ch03_old_consumer/old_consumers": 9,
     "ch05_coordinator/joining_a_group": 6,
     "ch05_coordinator/sessions_and_states": 5,
-    "ch06_storage/replication": 1,
     "ch07_controller/controller_at_work": 8,
     "ch08_pipelines/connect_by_hand": 3,
     "ch09_streams/streams_and_tables": 9,

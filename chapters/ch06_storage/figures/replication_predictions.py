@@ -95,6 +95,32 @@ def common_end() -> int:
         return leaders.end_offset_for_epoch(own.latest_epoch).start_offset
 
 
+def is_lost(*, acks: int, unclean: bool) -> bool:
+    """Whether an acknowledged record can be lost although ``min.insync.replicas`` is 2, when leaders die in turn.
+
+    Broker 3 does not fetch, so it leaves the ISR. A clean election chooses among the others.
+    """
+    with ReplicasByHand(min_insync_replicas=2) as replicas:
+        replicas.lead(1, isr=(1, 2))
+        sent = replicas.produce("a", acks=acks)
+        while sent.response == WAITING:
+            replicas.fetch(2)
+        replicas.kill(1)
+        if unclean:
+            replicas.kill(2)
+        leader = replicas.elect(unclean=unclean)
+        return not replicas.film[-1].views[leader].values
+
+
+@functools.cache
+def given_up() -> str:
+    """The promise without which an acknowledged record can be lost."""
+    without_acks, without_clean = is_lost(acks=1, unclean=False), is_lost(acks=-1, unclean=True)
+    if without_acks and without_clean:
+        return "either"
+    return "acks" if without_acks else "elections" if without_clean else "both"
+
+
 RESPONSE = Prediction(
     fetches_until_the_response,
     Words(
@@ -169,5 +195,25 @@ COMMON = Prediction(
         2: Words("Both have a record there, but not the same one.", "那里两边都有记录，但不是同一条。"),
         3: Words("That is the end of one of them.", "那是其中一个的末端。"),
         0: Words("a was fetched.", "a 已经拉取过。"),
+    },
+)
+GIVEN_UP = Prediction(
+    given_up,
+    Words(
+        "With `acks=1` a record is acknowledged that only the leader has. And an unclean election may choose a replica "
+        "that was never asked, whatever the producer waited for.",
+        "用 `acks=1`，只有主副本有的记录就已经确认了。不干净的选举则可能选中一个从没参与过确认的副本，不论生产者等过什"
+        "么。",
+    ),
+    {
+        "acks": Words(
+            "Kill both members of the ISR, and let the third broker lead.",
+            "杀掉 ISR 的两个成员，让第三个 broker 当主副本。",
+        ),
+        "elections": Words(
+            "With `acks=1`, what does `min.insync.replicas` count?",
+            "用 `acks=1` 时，`min.insync.replicas` 还起作用吗？",
+        ),
+        "both": Words("Try to keep one of them.", "试试保留其中一个。"),
     },
 )
