@@ -18,7 +18,6 @@ from tests.support.kafka_tools import our_tool, words
 
 PARTITIONS = 6
 QUICK = {
-    "group.coordinator.rebalance.protocols": "classic,consumer",
     "group.consumer.min.heartbeat.interval.ms": "300",
     "group.consumer.heartbeat.interval.ms": "300",
     "group.consumer.min.session.timeout.ms": "3000",

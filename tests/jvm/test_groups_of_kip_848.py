@@ -26,7 +26,6 @@ PARTITIONS = 6
 TOPIC, GROUP = "flights", "modern"
 LIMIT_S = 120.0
 QUICK = {
-    "group.coordinator.rebalance.protocols": "classic,consumer",
     "group.consumer.min.heartbeat.interval.ms": "300",
     "group.consumer.heartbeat.interval.ms": "300",
     "group.consumer.min.session.timeout.ms": "3000",

@@ -27,7 +27,7 @@ GROUP_COORDINATOR_CONFIGS = (
             "How long the first rebalance of an empty group waits for more members (since Kafka 0.11).", at_least(0))
     .define("group.max.size", Type.INT, 2147483647, MEDIUM,
             "The maximum number of members of a group (since Kafka 2.2).", at_least(1))
-    .define("group.coordinator.rebalance.protocols", Type.LIST, "classic", MEDIUM,
+    .define("group.coordinator.rebalance.protocols", Type.LIST, "classic,consumer", MEDIUM,
             "The protocols of groups: `classic`, with JoinGroup, and `consumer`, in which the coordinator assigns "
             "(KIP-848, since Kafka 3.7).")
     .define("group.consumer.session.timeout.ms", Type.INT, 45000, MEDIUM,

@@ -384,8 +384,7 @@ def test_broker_api_versions(tool, cluster):
     assert "[usable: " in lines[1]
     assert any(line.startswith("\tOffsetForLeaderEpoch(23): 0 to ") for line in lines)
     not_served = [line.strip().rstrip(",") for line in lines if "UNSUPPORTED" in line]
-    # group.coordinator.rebalance.protocols is classic, as in Kafka before 4.0.
-    assert not_served == ["ConsumerGroupHeartbeat(68): UNSUPPORTED", "ConsumerGroupDescribe(69): UNSUPPORTED"]
+    assert not_served == []
     assert lines[-1] == ")"
 
 

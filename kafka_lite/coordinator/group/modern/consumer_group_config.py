@@ -22,7 +22,7 @@ ASSIGNORS: dict[str, ConsumerGroupPartitionAssignor] = {
 class ConsumerGroupConfig:
     """Times, limits and assignors."""
 
-    is_enabled: bool = False
+    is_enabled: bool = True
     """Whether ``group.coordinator.rebalance.protocols`` has ``consumer``."""
     session_timeout_ms: int = 45_000
     heartbeat_interval_ms: int = 5_000

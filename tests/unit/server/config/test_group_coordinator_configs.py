@@ -12,6 +12,7 @@ from kafka_lite.server.kafka_config import KafkaConfig
 def test_the_defaults_are_those_of_kafka_4() -> None:
     config = KafkaConfig({"zookeeper.connect": "embedded"}).consumer_groups
     assert (config.session_timeout_ms, config.heartbeat_interval_ms) == (45_000, 5_000)
+    assert config.is_enabled
     assert (config.default_assignor, list(config.assignors)) == ("uniform", ["uniform", "range"])
 
 

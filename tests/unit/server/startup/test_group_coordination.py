@@ -11,7 +11,7 @@ from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.startup.group_coordination import GroupCoordination, group_config, offset_config
 from kafka_lite.zookeeper.data import TopicAssignment
 
-KEYS = {"zookeeper.connect": "zk", "group.coordinator.rebalance.protocols": "classic,consumer"}
+KEYS = {"zookeeper.connect": "zk"}
 
 
 def test_minutes_become_milliseconds() -> None:
