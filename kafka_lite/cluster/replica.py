@@ -35,6 +35,8 @@ class Replica:
         self.log = log
         self._high_watermark = LogOffsetMetadata(initial_high_watermark)
         self._remote_log_end_offset = LogOffsetMetadata.UNKNOWN
+        self.log_start_offset = -1
+        """Where a follower's log began at its last fetch; -1 if it has not said so. Not set for the local replica."""
         self.last_caught_up_time_ms = 0.0
         """When a follower had everything that the leader had, on the leader's clock; 0 if it never had."""
         self._last_fetch_leader_log_end_offset = 0

@@ -85,6 +85,9 @@ FETCH_CONFIG = (
             "With read_committed, records of transactions are returned once they are committed, and never if they are "
             "aborted.", ValidString.in_("read_uncommitted", "read_committed"))
     .define("interceptor.classes", Type.LIST, "", LOW, "Interceptor classes, called for records and commits.")
+    .define("client.rack", Type.STRING, "", LOW,
+            "Where this consumer is, in the words of the brokers' broker.rack. With a RackAwareReplicaSelector on the "
+            "brokers it reads from replicas in the same rack (KIP-392).")
     .define("allow.auto.create.topics", Type.BOOLEAN, True, MEDIUM,
             "Whether the broker may create a subscribed topic that does not exist.")
 )  # fmt: skip

@@ -70,7 +70,7 @@ class ConsumerParts:
         self.coordinator = self._new_coordinator()
         self.fetcher = Fetcher(
             self.client, self.metadata, self.subscriptions, self._fetch_config(),
-            FetchManagerMetrics(self.metrics.metrics),
+            FetchManagerMetrics(self.metrics.metrics), time,
         )  # fmt: skip
         self.offset_fetcher = self._new_offset_fetcher()
         self.topic_metadata_fetcher = TopicMetadataFetcher(
@@ -176,6 +176,8 @@ class ConsumerParts:
             max_poll_records=config["max.poll.records"],
             check_crcs=config["check.crcs"],
             read_committed=config["isolation.level"] == "read_committed",
+            rack_id=config["client.rack"],
+            read_replica_lease_ms=config["metadata.max.age.ms"],
             deserialize_key=_deserialize_of(self.key_deserializer),
             deserialize_value=_deserialize_of(self.value_deserializer),
         )

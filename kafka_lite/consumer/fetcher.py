@@ -18,6 +18,7 @@ from kafka_lite.clients.fetch_session_handler import LAST_VERSION_BY_NAME, Fetch
 from kafka_lite.clients.metadata import Metadata
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import OffsetOutOfRangeError, RecordTooLargeError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
@@ -25,6 +26,7 @@ from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.fetcher_metrics import FetchManagerMetrics, FetchResponseMetricAggregator
 from kafka_lite.consumer.offset_and_metadata import OffsetResetStrategy
 from kafka_lite.consumer.partition_records import CompletedFetch, PartitionRecords, has_complete_batch
+from kafka_lite.consumer.read_replicas import ReadReplicas
 from kafka_lite.consumer.record_batch_reader import Deserialize
 from kafka_lite.consumer.subscription_state import SubscriptionState, TopicPartitionState
 from kafka_lite.consumer.timer import Timer
@@ -74,6 +76,9 @@ class FetchConfig:
     max_poll_records: int = 500
     check_crcs: bool = True
     read_committed: bool = False
+    rack_id: str = ""
+    read_replica_lease_ms: float = 300_000
+    """How long a follower is read from until the leader is asked again: ``metadata.max.age.ms``."""
     deserialize_key: Deserialize | None = None
     deserialize_value: Deserialize | None = None
 
@@ -83,7 +88,7 @@ class Fetcher:
 
     ::
 
-        send_fetches ─▶ one request per leader ─▶ … ─▶ response ─▶ completed fetches, one per partition
+        send_fetches ─▶ one request per broker ─▶ … ─▶ response ─▶ completed fetches, one per partition
                                                                        │ next_in_line: PartitionRecords
         fetched_records ◀── up to max.poll.records ◀───────────────────┘
                             the position follows what the user is given, not what was fetched
@@ -101,12 +106,14 @@ class Fetcher:
         subscriptions: SubscriptionState,
         config: FetchConfig,
         metrics: FetchManagerMetrics,
+        time: Time = SYSTEM_TIME,
     ) -> None:
         self._client = client
         self._metadata = metadata
         self._subscriptions = subscriptions
         self._config = config
         self._metrics = metrics
+        self._read_replicas = ReadReplicas(subscriptions, metadata, metrics, config.read_replica_lease_ms, time)
         self._completed: deque[CompletedFetch | PartitionRecords] = deque()
         self._next_in_line: PartitionRecords | None = None
         self._nodes_with_pending_fetches: set[int] = set()
@@ -119,14 +126,14 @@ class Fetcher:
         return any(self._subscriptions.is_fetchable(each.partition) for each in self._completed)
 
     def send_fetches(self) -> int:
-        """Send a request to each leader that has none in flight; returns the number of requests."""
+        """Send a request to each broker to read from that has none in flight; returns the number of requests."""
         requests = self._prepare_fetch_requests()
         for node, positions in requests.values():
             data = self._session_handler(node).build(positions, self._metadata.fetch().topic_ids)
             logger.debug("Sending fetch for partitions %s to broker %s", list(data.session_partitions), node)
             self._nodes_with_pending_fetches.add(node.id)
             future = self._client.send(node, self._fetch_request(data, self._max_wait_ms(node)))
-            future.add_listener(self._on_response(node, data), self._on_failure(node))
+            future.add_listener(self._on_response(node, data), self._on_failure(node, data))
         return len(requests)
 
     def _session_handler(self, node: Node) -> FetchSessionHandler[FetchPosition]:
@@ -136,14 +143,16 @@ class Fetcher:
         return handler
 
     def _prepare_fetch_requests(self) -> dict[int, tuple[Node, dict[TopicPartition, FetchPosition]]]:
-        """The leaders to send a request to, and the positions of their partitions."""
+        """The leaders, or nearer followers, to send a request to, and the positions of their partitions."""
         cluster = self._metadata.fetch()
         requests: dict[int, tuple[Node, dict[TopicPartition, FetchPosition]]] = {}
         for partition in self._fetchable_partitions():
             info = cluster.partition(partition)
-            if info is None or (node := info.leader) is None:
+            if info is None or info.leader is None:
                 self._metadata.request_update()
-            elif node.id not in self._nodes_with_pending_fetches and not self._client.is_unavailable(node):
+                continue
+            node = self._read_replicas.node_of(partition, info.leader)
+            if node.id not in self._nodes_with_pending_fetches and not self._client.is_unavailable(node):
                 offset = self._subscriptions.position(partition)
                 assert offset is not None
                 position = FetchPosition(offset, info.leader_epoch)
@@ -164,12 +173,13 @@ class Fetcher:
             yield self._next_in_line
 
     def _max_wait_ms(self, node: Node) -> int:
-        """How long the leader may wait for records of the partitions that it is asked for."""
+        """How long the broker may wait for records of the partitions that it is asked for."""
         cluster = self._metadata.fetch()
         for each in self._buffered():
             if isinstance(each, PartitionRecords) or each.data.records:
                 info = cluster.partition(each.partition)
-                if info is not None and info.leader == node:
+                leader = info.leader if info is not None else None
+                if leader is not None and self._read_replicas.node_of(each.partition, leader) == node:
                     return min(self._config.max_wait_ms, SHORT_WAIT_MS)
         return self._config.max_wait_ms
 
@@ -194,6 +204,7 @@ class Fetcher:
             session_epoch=data.metadata.epoch,
             topics=list(topics.values()),
             forgotten_topics_data=data.forgotten_topics(version),
+            rack_id=self._config.rack_id,
         )
         latest = LATEST_FETCH_VERSION if data.uses_topic_ids else LAST_VERSION_BY_NAME
         return RequestBuilder.by(FetchRequest.API_KEY, request, 0, latest)
@@ -207,10 +218,12 @@ class Fetcher:
 
         return on_success
 
-    def _on_failure(self, node: Node) -> Callable[[BaseException], None]:
+    def _on_failure(self, node: Node, data: FetchData) -> Callable[[BaseException], None]:
         def on_failure(error: BaseException) -> None:
             self._nodes_with_pending_fetches.discard(node.id)
             self._session_handler(node).handle_error(error)
+            for partition in data.session_partitions:
+                self._read_replicas.clear(partition)
 
         return on_failure
 
@@ -335,6 +348,8 @@ class Fetcher:
             state.log_start_offset = data.log_start_offset
         if data.last_stable_offset >= 0:
             state.last_stable_offset = data.last_stable_offset
+        if data.preferred_read_replica >= 0:
+            self._read_replicas.prefer(fetch.partition, data.preferred_read_replica)
         return PartitionRecords(
             fetch,
             check_crcs=self._config.check_crcs,
@@ -349,7 +364,11 @@ class Fetcher:
             level = logging.WARNING if error in WARNED_OF else logging.DEBUG
             logger.log(level, "Error in fetch for partition %s: %s", partition, error.name)
             self._metadata.request_update()
+            self._read_replicas.clear(partition)
         elif error is Errors.OFFSET_OUT_OF_RANGE:
+            if self._read_replicas.clear(partition):
+                logger.debug("Reading %s at offset %d from its leader, for its follower", partition, fetch.fetch_offset)
+                return  # the follower may lag; if the leader says the same, it is true
             if self._subscriptions.default_reset_strategy is OffsetResetStrategy.NONE:
                 raise OffsetOutOfRangeError({partition: fetch.fetch_offset})
             offset = fetch.fetch_offset

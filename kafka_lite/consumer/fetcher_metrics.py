@@ -103,9 +103,22 @@ class FetchManagerMetrics:
             self._add(sensor, "records-lead-avg", "The average lead of the partition", Avg(), tags)
         sensor.record(lead)
 
+    def record_read_replica(self, partition: TopicPartition, broker_id: int | None) -> None:
+        """The broker that the partition is read from if it is not the leader."""
+        name = _read_replica_sensor(partition)
+        sensor = self._metrics.get_sensor(name)
+        if sensor is None:
+            sensor = self._metrics.sensor(name)
+            what = "The current read replica of the partition, or -1 if reading from leader"
+            self._add(sensor, "preferred-read-replica", what, LastValue(), _tags_of(partition))
+        sensor.record(-1 if broker_id is None else broker_id)
+
     def update_assignment(self, assigned: frozenset[TopicPartition]) -> None:
-        """Remove the sensors of partitions that are no longer assigned."""
+        """Remove the sensors of partitions that are no longer assigned; new ones are read from their leaders."""
+        for partition in assigned - self._assigned:
+            self.record_read_replica(partition, None)
         for partition in self._assigned - assigned:
+            self._metrics.remove_sensor(_read_replica_sensor(partition))
             self._metrics.remove_sensor(_lag_sensor(partition))
             self._metrics.remove_sensor(_lead_sensor(partition))
         self._assigned = assigned
@@ -117,6 +130,10 @@ def _tags_of(partition: TopicPartition) -> dict[str, str]:
 
 def _lead_sensor(partition: TopicPartition) -> str:
     return f"{partition}.records-lead"
+
+
+def _read_replica_sensor(partition: TopicPartition) -> str:
+    return f"{partition}.preferred-read-replica"
 
 
 def _lag_sensor(partition: TopicPartition) -> str:

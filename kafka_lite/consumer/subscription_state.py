@@ -49,6 +49,8 @@ class TopicPartitionState:
         "next_retry_ms",
         "paused",
         "position",
+        "read_replica",
+        "read_replica_expires_ms",
         "reset_strategy",
     )
 
@@ -61,6 +63,10 @@ class TopicPartitionState:
         self.last_stable_offset: int | None = None
         self.log_start_offset: int | None = None
         self.paused = False
+        self.read_replica: int | None = None
+        """The broker that the leader wants it to be read from; None if that is the leader itself."""
+        self.read_replica_expires_ms = -math.inf
+        """When the leader must be asked again, on the monotonic clock."""
         self.reset_strategy: OffsetResetStrategy | None = None
         """The strategy of the reset in progress; None if there is none."""
         self.next_retry_ms = -math.inf

@@ -20,7 +20,8 @@ from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadR
 class DelayedFetch(DelayedOperation):
     """Completes if
 
-    - A: this broker no longer leads one of the partitions, or no longer knows it,
+    - A: this broker no longer leads one of the partitions (or, for readers of any replica, has no log of it), or no
+      longer knows it,
     - B: the fetch offset is not in the log's newest segment: a slice of an older one will not grow any more,
     - C: what has accumulated in all partitions reaches ``min_bytes``,
     - D: the follower's log and this one diverge by now, since this one was truncated,
@@ -66,17 +67,24 @@ class DelayedFetch(DelayedOperation):
     ) -> int | None:
         """Bytes to read in one partition; None if there is no point in waiting longer (cases A, B and D)."""
         partition = self._partition_of(topic_partition)
-        leader = partition.leader_replica_if_local if partition is not None else None
-        if partition is None or leader is None or leader.log is None:
+        if partition is None:
+            return None
+        local = partition.get_replica() if self._params.from_any_replica else partition.leader_replica_if_local
+        if local is None or local.log is None:
             return None
         if partition.check_leader_epoch(asked.current_leader_epoch) is not Errors.NONE:
             return None
-        if asked.last_fetched_epoch >= 0 and _diverges(partition, leader.log, asked):
+        if asked.last_fetched_epoch >= 0 and _diverges(partition, local.log, asked):
             return None
-        end = self._end_for_reader(leader)
+        end = self._end_for_reader(local)
         if self._params.committed_only and end.message_offset <= position.message_offset:
             return 0  # the reader waits for the end of a transaction
         if end.message_offset < position.message_offset:
+            if (
+                partition.leader_replica_if_local is None
+                and position.message_offset <= local.log_end_offset.message_offset
+            ):
+                return 0  # the leader has shown the reader more than this follower knows to be committed yet
             return None  # the log was truncated below the fetch offset, which the client must learn
         if end.message_offset == position.message_offset or self._should_throttle(partition):
             return 0
@@ -84,10 +92,10 @@ class DelayedFetch(DelayedOperation):
             return None  # a rolled segment, or a watermark of unknown position: there is certainly something to read
         return min(end.position_diff(position), asked.max_bytes)
 
-    def _end_for_reader(self, leader: Replica) -> LogOffsetMetadata:
+    def _end_for_reader(self, local: Replica) -> LogOffsetMetadata:
         if self._params.from_follower:
-            return leader.log_end_offset
-        return leader.last_stable_offset if self._params.committed_only else leader.high_watermark
+            return local.log_end_offset
+        return local.last_stable_offset if self._params.committed_only else local.high_watermark
 
     def on_expiration(self) -> None:
         """Count a long poll that lasted as long as the client allowed. That is not an error."""

@@ -20,10 +20,8 @@ from kafka_lite.common.time import Time
 from kafka_lite.common.topic_names import is_internal
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.append_origin import AppendOrigin
-from kafka_lite.log.fetch_data_info import FetchDataInfo
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_manager import LogManager
-from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.log.validation.record_validation_error import RecordValidationError
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
@@ -37,6 +35,10 @@ from kafka_lite.server.metrics.replica_manager_metrics import ReplicaManagerMetr
 from kafka_lite.server.missing_logs import MissingLogs
 from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
 from kafka_lite.server.quotas.quota_factory import QuotaManagers
+from kafka_lite.server.reading.log_reader import LogReader
+from kafka_lite.server.reading.read_replica_finder import ReadReplicaFinder
+from kafka_lite.server.reading.replica_selector import CLASS_NAME as SELECTOR_CLASS
+from kafka_lite.server.reading.replica_selector import load_replica_selector
 from kafka_lite.server.replication.isr_changes import PROPAGATION_CHECK_MS, IsrChanges
 from kafka_lite.server.replication.replica_alter_log_dirs import ReplicaAlterLogDirsManager
 from kafka_lite.server.replication.replica_fetcher_manager import ReplicaFetcherManager
@@ -99,6 +101,7 @@ class ReplicaManager:
         self._isr_changes = isr_changes
         self.fetchers = self._new_fetchers(registry, running_time)
         self.log_dir_moves = self._new_log_dir_moves(running_time)
+        self._log_reader = self._new_log_reader()
         self.metrics = ReplicaManagerMetrics(registry, time, lambda: self.partitions, config.transaction_max_timeout_ms)
         self.metrics.measure_purgatories(self.delayed_produce_purgatory, self.delayed_fetch_purgatory)
         self.broker_topic_stats = self.metrics.measure_topics(lambda tp: tp in self._partitions)
@@ -112,6 +115,7 @@ class ReplicaManager:
             registry=registry,
             time=time,
             quota=self.quotas.follower,
+            on_high_watermark=self.complete_delayed_requests,
         )
 
     def _new_log_dir_moves(self, time: Time) -> ReplicaAlterLogDirsManager:
@@ -122,6 +126,13 @@ class ReplicaManager:
             self.complete_delayed_requests,
             time,
             self.quotas.alter_log_dirs,
+        )
+
+    def _new_log_reader(self) -> LogReader:
+        selector = load_replica_selector(self.config.values[SELECTOR_CLASS], self.config.original)
+        finder = None if selector is None else ReadReplicaFinder(selector, self._metadata_cache, self._time)
+        return LogReader(
+            self.get_leader_log, self.get_local_log, self.quotas.leader, self.complete_delayed_requests, finder
         )
 
     def startup(self) -> None:
@@ -221,6 +232,9 @@ class ReplicaManager:
         replica = partition.get_replica() if partition is not None else None
         if partition is None or replica is None or replica.log is None:
             return self.get_leader_log(topic_partition, leader_epoch)  # which says what is wrong
+        error = partition.check_leader_epoch(leader_epoch)
+        if error is not _NO_ERROR:
+            raise error.exception()
         return partition, replica, replica.log
 
     # ── produce ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -307,7 +321,7 @@ class ReplicaManager:
         read_bytes, has_news = 0, False
         for _, result in results:
             read_bytes += result.size_in_bytes
-            has_news = has_news or result.error is not _NO_ERROR or result.diverging_epoch is not None
+            has_news = has_news or result.is_news
         if params.max_wait_ms <= 0 or not fetch_infos or read_bytes >= params.min_bytes or has_news:
             respond(unknown_last(results) if has_news else results)
             return
@@ -323,7 +337,7 @@ class ReplicaManager:
             lambda: self.read_from_local_logs(params, fetch_infos),
             respond,
             self.metrics.fetch_expired,
-            lambda partition: self._should_leader_throttle(params, partition),
+            lambda partition: self._log_reader.should_leader_throttle(params, partition),
         )
         self.delayed_fetch_purgatory.try_complete_else_watch(delayed, list(fetched_at))
 
@@ -339,77 +353,13 @@ class ReplicaManager:
         left_bytes = params.max_bytes
         min_one_message = not params.hard_max_bytes
         for topic_partition, asked in fetch_infos:
-            result = self._read_from_local_log(params, topic_partition, asked, left_bytes, min_one_message)
+            result = self._log_reader.read(params, topic_partition, asked, left_bytes, min_one_message)
             self.broker_topic_stats.read(topic_partition, result.error)
             size = result.size_in_bytes
             min_one_message = min_one_message and size == 0
             left_bytes = max(0, left_bytes - size)
             results.append((topic_partition, result))
         return results
-
-    def _read_from_local_log(
-        self,
-        params: FetchParams,
-        topic_partition: TopicPartition,
-        asked: FetchPartition,
-        limit_bytes: int,
-        min_one_message: bool,
-    ) -> LogReadResult:
-        try:
-            get_log = self.get_local_log if params.from_any_replica else self.get_leader_log
-            partition, leader, log = get_log(topic_partition, asked.current_leader_epoch)
-        except ApiError as failure:
-            return LogReadResult(failure.error)
-        max_offset = partition.fetchable_end_offset(leader, params.from_follower, params.committed_only)
-        end_before_read = log.log_end_offset if params.from_follower else 0
-        try:
-            diverging = partition.diverging_epoch(log, asked.last_fetched_epoch, asked.fetch_offset)
-            if diverging is not None:  # the reader has yet to truncate its log, so its position means nothing
-                data = FetchDataInfo(LogOffsetMetadata(asked.fetch_offset))
-            else:
-                data = log.read(asked.fetch_offset, min(asked.max_bytes, limit_bytes), max_offset, min_one_message)
-            if params.from_follower and diverging is None:
-                self._note_follower_position(params.replica_id, partition, data.fetch_offset_metadata, end_before_read)
-            last_stable = log.last_stable_offset(leader.high_watermark.message_offset)
-            aborted = log.aborted_transactions(data) if params.committed_only else None
-        except ApiError as failure:
-            # As in Kafka without the log start offset, even if the offset is below it: the client uses ListOffsets.
-            return LogReadResult(failure.error)
-        except Exception:
-            logger.exception("Error processing fetch operation on partition %s", topic_partition)
-            return LogReadResult(Errors.UNKNOWN_SERVER_ERROR)
-        # From version 3 on a client takes part of a batch, and nothing but that, for an error of the broker. Before, it
-        # told of a batch that does not fit into what the client wants of a partition; but not if others have used up
-        # the room.
-        cut_for_client = params.hard_max_bytes and asked.max_bytes <= limit_bytes
-        is_held_back = data.first_entry_incomplete and not cut_for_client
-        return LogReadResult(
-            _NO_ERROR,
-            leader.high_watermark.message_offset,
-            log.log_start_offset,
-            data.fetch_offset_metadata,
-            b"" if is_held_back or self._should_leader_throttle(params, partition) else data.records,
-            last_stable,
-            aborted,
-            diverging,
-        )
-
-    def _should_leader_throttle(self, params: FetchParams, partition: Partition) -> bool:
-        """Whether a follower gets no records now: its replica is throttled and not in sync, and the quota is used up.
-
-        Followers in the ISR are never throttled: producers wait for them.
-        """
-        quota = self.quotas.leader
-        if not params.from_follower or not quota.is_throttled(partition.topic_partition):
-            return False
-        is_in_sync = partition.get_replica(params.replica_id) in partition.in_sync_replicas
-        return not is_in_sync and quota.is_quota_exceeded
-
-    def _note_follower_position(
-        self, replica_id: int, partition: Partition, position: LogOffsetMetadata, end_before_read: int
-    ) -> None:
-        if partition.update_follower_log_end_offset(replica_id, position, end_before_read):
-            self.complete_delayed_requests(partition.topic_partition)
 
     # ── in-sync replicas ──────────────────────────────────────────────────────────────────────────────────────────
 

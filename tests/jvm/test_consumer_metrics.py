@@ -25,7 +25,6 @@ RECORDS = 500
 NOT_OURS = re.compile(
     r"app-info:|"  # Kafka's version: not a number
     r"authentication|reauthentication|iotime|io-waittime|"  # SASL; names that Kafka has deprecated
-    r"preferred-read-replica|"  # KIP-392: reading from the nearest replica
     r"partition="  # the tool prints after the close, when we have removed the lag of revoked partitions
 )
 

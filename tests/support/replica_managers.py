@@ -28,7 +28,7 @@ from kafka_lite.protocol.messages.api_05_stop_replica import (
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches
-from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
+from kafka_lite.server.fetch_params import ClientMetadata, FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.produce_status import PartitionResponse
@@ -146,9 +146,9 @@ class Broker:
     def fetch(
         self, tp: TopicPartition, offset: int, min_bytes: int = 1, max_wait_ms: int = 0, max_bytes: int = 1 << 20,
         replica_id: int = -1, hard: bool = False, committed_only: bool = False, epoch: int = -1,
-        last_epoch: int = -1,
+        last_epoch: int = -1, client: ClientMetadata | None = None,
     ) -> None:  # fmt: skip
-        params = FetchParams(replica_id, max_wait_ms, min_bytes, max_bytes, hard, committed_only)
+        params = FetchParams(replica_id, max_wait_ms, min_bytes, max_bytes, hard, committed_only, client)
         asked = FetchPartition(offset, max_bytes, -1, epoch, last_epoch)
         self.replicas.fetch_messages(params, [(tp, asked)], self.fetched.append)
 

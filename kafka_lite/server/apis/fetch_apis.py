@@ -24,7 +24,7 @@ from kafka_lite.record.conversion import magic_for_fetch_version
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.server.apis.api_handler import Respond, error_for_version
 from kafka_lite.server.apis.leader_hints import UNKNOWN_LEADER, CurrentLeader
-from kafka_lite.server.fetch_params import READ_COMMITTED, FetchParams, FetchPartition, LogReadResult
+from kafka_lite.server.fetch_params import READ_COMMITTED, ClientMetadata, FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.fetch_sessions.fetch_context import Asked, FetchContext, Results, SessionlessFetchContext
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
 from kafka_lite.server.fetch_sessions.fetch_session import FetchKey
@@ -35,6 +35,7 @@ from kafka_lite.server.replica_manager import ReplicaManager
 logger = logging.getLogger(__name__)
 
 FIRST_VERSION_WITH_ZSTD = 10
+FIRST_VERSION_WITH_RACK = 11
 FIRST_VERSION_BY_TOPIC_ID = 13
 FIRST_VERSION_WITH_REPLICA_STATE = 15
 FIRST_VERSION_WITH_LEADER = 16
@@ -279,9 +280,19 @@ def _fetch_params(
         max_bytes,
         hard_max_bytes=request.header.api_version <= 2,
         committed_only=body.isolation_level == READ_COMMITTED,
+        client_metadata=_client_metadata(request, body) if replica_id < 0 else None,
     )
     params.when_client_leaves = request.when_client_leaves
     return params
+
+
+def _client_metadata(request: Request, body: fetch.FetchRequest) -> ClientMetadata | None:
+    """The facts about a consumer for the replica selector; None if it is too old to be sent to a follower."""
+    header = request.header
+    if header.api_version < FIRST_VERSION_WITH_RACK:
+        return None
+    client_id = header.client_id or ""
+    return ClientMetadata(body.rack_id, client_id, request.client_address, request.principal, request.listener_name)
 
 
 def _bounds_of(version: int, topic_partition: TopicPartition, result: LogReadResult) -> fetch.PartitionData:
@@ -295,6 +306,8 @@ def _bounds_of(version: int, topic_partition: TopicPartition, result: LogReadRes
         None if result.aborted_transactions is None else _aborted_transactions(result.aborted_transactions),
         b"",
     )
+    if result.preferred_read_replica is not None:
+        data.preferred_read_replica = result.preferred_read_replica
     if result.diverging_epoch is not None:
         epoch, end_offset = result.diverging_epoch
         data.diverging_epoch = fetch.EpochEndOffset(epoch=epoch, end_offset=end_offset)

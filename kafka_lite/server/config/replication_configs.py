@@ -34,6 +34,10 @@ REPLICATION_CONFIGS = (
             "How many bytes a leader collects before it responds to a follower.")
     .define("replica.fetch.response.max.bytes", Type.INT, 10485760, MEDIUM,
             "The maximum bytes of a whole fetch response to a follower.", at_least(0))
+    .define("replica.selector.class", Type.STRING, None, MEDIUM,
+            "The class that selects the replica that a consumer reads from (KIP-392), a subclass of ReplicaSelector; "
+            "org.apache.kafka.common.replica.RackAwareReplicaSelector is one in the consumer's client.rack. By "
+            "default it is the leader.")
     .define("num.replica.fetchers", Type.INT, 1, HIGH,
             "The number of fetcher threads per source broker.")
     .define("replica.high.watermark.checkpoint.interval.ms", Type.LONG, 5000, HIGH,

@@ -37,10 +37,11 @@ class CachedPartition:
             another high watermark              the client knows it
             another log start offset            the client knows it
             a diverging epoch                   nothing changes: the client truncates its log, and asks again
+            a preferred read replica            nothing changes: the client forgets the partition here
             an error                            the client knows no high watermark, so that the next response
                                                 without the error contains the partition
         """
-        must_respond = result.size_in_bytes > 0 or result.diverging_epoch is not None
+        must_respond = result.size_in_bytes > 0 or result.is_news
         if result.high_watermark != self.high_watermark:
             self.high_watermark = result.high_watermark
             must_respond = True
@@ -49,7 +50,6 @@ class CachedPartition:
             must_respond = True
         if result.error is not _NO_ERROR:
             self.high_watermark = UNKNOWN_OFFSET
-            must_respond = True
         return must_respond
 
     def must_respond(self, result: LogReadResult) -> bool:
@@ -58,6 +58,5 @@ class CachedPartition:
             result.size_in_bytes > 0
             or result.high_watermark != self.high_watermark
             or result.log_start_offset != self.log_start_offset
-            or result.diverging_epoch is not None
-            or result.error is not _NO_ERROR
+            or result.is_news
         )

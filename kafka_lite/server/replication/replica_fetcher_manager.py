@@ -39,6 +39,7 @@ class ReplicaFetcherManager(AbstractFetcherManager[ReplicaFetcherThread]):
         registry: MetricsRegistry,
         time: Time,
         quota: ReplicaQuota,
+        on_high_watermark: Callable[[TopicPartition], object] = lambda _partition: None,
         connect: Connect = RemoteLeaderEndPoint,
     ) -> None:
         super().__init__(
@@ -55,6 +56,7 @@ class ReplicaFetcherManager(AbstractFetcherManager[ReplicaFetcherThread]):
         self._time = time
         self._connect = connect
         self._quota = quota
+        self._on_high_watermark = on_high_watermark
 
     def create_fetcher_thread(self, fetcher_id: int, source_broker: BrokerEndPoint) -> ReplicaFetcherThread:
         """A thread that follows a leader, without starting it."""
@@ -68,6 +70,7 @@ class ReplicaFetcherManager(AbstractFetcherManager[ReplicaFetcherThread]):
             registry=self.registry,
             time=self._time,
             quota=self._quota,
+            on_high_watermark=self._on_high_watermark,
         )
 
     def follow(

@@ -68,13 +68,19 @@ class ReplicaFetcherThread(AbstractFetcherThread[ReplicaFetchRequest, ReplicaPar
         registry: MetricsRegistry,
         time: Time,
         quota: ReplicaQuota,
+        on_high_watermark: Callable[[TopicPartition], object] = lambda _partition: None,
     ) -> None:
+        """``on_high_watermark`` is called for each partition whose high watermark has moved: consumers may wait for it
+        here (KIP-392)."""
         super().__init__(name, name, source_broker, config.backoff_ms, registry=registry, time=time)
         self._config = config
         self._leader = leader
         self._partition_of = partition_of
         self._log_manager = log_manager
         self._quota = quota
+        self._on_high_watermark = on_high_watermark
+        self._moved: list[TopicPartition] = []
+        """Partitions whose high watermark has moved in this turn."""
         self._truncating: set[TopicPartition] = set()
         self._not_comparable: set[TopicPartition] = set()
         """Partitions of which the leader does not know the newest epoch, so that it cannot compare the logs."""
@@ -120,6 +126,9 @@ class ReplicaFetcherThread(AbstractFetcherThread[ReplicaFetchRequest, ReplicaPar
         """Truncate the logs of new partitions; then send one fetch request."""
         self._maybe_truncate()
         super().do_work()
+        moved, self._moved = self._moved, []
+        for topic_partition in moved:  # without the lock: their consumers read now
+            self._on_high_watermark(topic_partition)
 
     def build_fetch_request(
         self, partitions: Sequence[tuple[TopicPartition, PartitionFetchState]]
@@ -199,9 +208,14 @@ class ReplicaFetcherThread(AbstractFetcherThread[ReplicaFetchRequest, ReplicaPar
         self._append(log, data.records.buffer[: data.records.valid_bytes])
         if self._quota.is_throttled(partition):
             self._quota.record(data.records.valid_bytes)
-        replica.high_watermark = LogOffsetMetadata(min(log.log_end_offset, data.high_watermark))
+        self._update_high_watermark(replica, min(log.log_end_offset, data.high_watermark))
         if data.log_start_offset > log.log_start_offset:
             log.maybe_increment_log_start_offset(min(data.log_start_offset, log.log_end_offset))
+
+    def _update_high_watermark(self, replica: Replica, offset: int) -> None:
+        if offset != replica.high_watermark.message_offset:
+            replica.high_watermark = LogOffsetMetadata(offset)
+            self._moved.append(replica.topic_partition)
 
     def _append(self, log: Log, records: Buffer) -> None:
         """Append records, even if the first batch begins before the start of the log.

@@ -82,7 +82,9 @@ class Fetching:
             self.subscriptions.seek(partition, 0)
         config = FetchConfig(**settings)
         metrics = FetchManagerMetrics(Metrics(time=self.time))
-        self.fetcher = Fetcher(cast(Any, self.client), cast(Any, self.metadata), self.subscriptions, config, metrics)
+        self.fetcher = Fetcher(
+            cast(Any, self.client), cast(Any, self.metadata), self.subscriptions, config, metrics, self.time
+        )
 
     def asked(self) -> dict[int, dict[int, int]]:
         """What is sent now: the offsets by partition, by node."""
@@ -383,3 +385,50 @@ class TestTopicIds:
         request = fetching.client.sent[-1][1]
         assert [topic.topic_id for topic in request.topics] == [self.SECOND]
         assert [topic.topic_id for topic in request.forgotten_topics_data] == [self.FIRST]
+
+
+class TestReadingFromAFollower:
+    """KIP-392: the leader of T0 prefers broker 1."""
+
+    @pytest.fixture
+    def fetching(self) -> Fetching:
+        fetching = Fetching(T0, rack_id="b", read_replica_lease_ms=1000)
+        info = PartitionInfo("t", 0, NODES[0], NODES, leader_epoch=7)
+        fetching.metadata.cluster = Cluster(NODES, (info,))
+        assert fetching.asked() == {0: {0: 0}}
+        assert fetching.client.sent[0][1].rack_id == "b"
+        fetching.responds(data(T0, preferred_read_replica=1, high_watermark=5))
+        assert fetching.values() == {}
+        return fetching
+
+    def test_the_next_fetch_goes_there_and_the_leaders_session_forgets_it(self, fetching: Fetching) -> None:
+        assert fetching.asked() == {1: {0: 0}}
+        fetching.responds(data(T0, b"x"))
+        assert fetching.values() == {0: [b"x"]}
+        assert fetching.asked() == {1: {0: 1}}
+
+    def test_the_lease_ends(self, fetching: Fetching) -> None:
+        fetching.time.sleep(1001)
+        assert fetching.asked() == {0: {0: 0}}
+
+    @pytest.mark.parametrize(
+        "error", [Errors.NOT_LEADER_OR_FOLLOWER, Errors.FENCED_LEADER_EPOCH, Errors.OFFSET_OUT_OF_RANGE]
+    )
+    def test_after_an_error_of_the_follower_the_leader_is_asked(self, fetching: Fetching, error: Errors) -> None:
+        """Also if the offset is out of range there: it may only lag, so the position stays."""
+        fetching.asked()
+        fetching.responds(failed(T0, error))
+        assert fetching.values() == {}
+        assert fetching.asked() == {0: {0: 0}}
+
+    def test_out_of_range_at_the_leader_is_true(self, fetching: Fetching) -> None:
+        for _ in range(2):
+            fetching.asked()
+            fetching.responds(failed(T0, Errors.OFFSET_OUT_OF_RANGE))
+            fetching.values()
+        assert fetching.subscriptions.position(T0) is None
+
+    def test_a_lost_connection_leads_back_to_the_leader(self, fetching: Fetching) -> None:
+        fetching.asked()
+        fetching.client.sent[-1][2].fail(KafkaError("lost"))
+        assert fetching.asked() == {0: {0: 0}}

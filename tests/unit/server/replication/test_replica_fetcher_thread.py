@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -564,3 +565,22 @@ class TestTruncationOnFetch:
         follower.follow(0)
         follower.turn()
         assert follower.leader.positions[0].last_fetched_epoch == -1
+
+
+def test_a_moved_high_watermark_is_told_once_and_without_the_lock(comparing: Follower) -> None:
+    """Consumers that read from this follower may wait for it."""
+    told: list[tuple[TopicPartition, int]] = []
+    lock = comparing.fetcher._partition_map_cond
+
+    def tell(partition: TopicPartition) -> None:
+        other = threading.Thread(target=lambda: lock.acquire(timeout=5) and lock.release())
+        other.start()
+        other.join()
+        told.append((partition, comparing.high_watermark))
+
+    comparing.fetcher._on_high_watermark = tell
+    comparing.leads(1, "a", "b")
+    comparing.leader.high_watermark = 2
+    comparing.follow(1)
+    comparing.turn(3)
+    assert told == [(TP, 2)]
