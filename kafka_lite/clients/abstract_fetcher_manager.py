@@ -9,7 +9,8 @@ import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from typing import Generic, NamedTuple, TypeVar
+from itertools import islice
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from kafka_lite.clients.abstract_fetcher_thread import AbstractFetcherThread
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
@@ -20,6 +21,9 @@ from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 
 logger = logging.getLogger(__name__)
+
+MAX_LISTED_PARTITIONS: Final = 1000
+"""How many partitions one line of the log names: a request of the controller may have a million."""
 
 
 class BrokerAndFetcherId(NamedTuple):
@@ -114,7 +118,7 @@ class AbstractFetcherManager(ABC, Generic[T]):
         with self._map_lock:
             for thread in self.fetcher_thread_map.values():
                 thread.remove_partitions(partitions)
-        logger.info("[%s] Removed fetcher for partitions %s", self.name, ",".join(map(str, partitions)))
+        logger.info("[%s] Removed fetcher for partitions %s", self.name, _listed(partitions))
 
     def shutdown_idle_fetcher_threads(self) -> None:
         """End the threads without partitions."""
@@ -136,3 +140,10 @@ class AbstractFetcherManager(ABC, Generic[T]):
             for thread in self.fetcher_thread_map.values():
                 thread.shutdown()
             self.fetcher_thread_map.clear()
+
+
+def _listed(partitions: Collection[TopicPartition]) -> str:
+    """Their names for a line of the log; of many, the first ones and the number of the others."""
+    names = ",".join(map(str, islice(partitions, MAX_LISTED_PARTITIONS)))
+    more = len(partitions) - MAX_LISTED_PARTITIONS
+    return f"{names} and {more} more" if more > 0 else names

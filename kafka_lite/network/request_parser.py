@@ -11,7 +11,7 @@ from typing import Final
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.protocol.api_key import LATER_APIS, ApiKey
 from kafka_lite.protocol.api_keys import API_SPECS
-from kafka_lite.protocol.framing import decode_request, decode_request_header
+from kafka_lite.protocol.framing import decode_bounded_request, decode_request, decode_request_header
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Message
@@ -40,8 +40,10 @@ class LaterApiError(InvalidRequestError):
         self.header = header
 
 
-def parse_request(frame: memoryview) -> tuple[RequestHeader, Message, bool]:
+def parse_request(frame: memoryview, max_elements: int | None = None) -> tuple[RequestHeader, Message, bool]:
     """Decode header and body; the third value is ``Request.unsupported_api_version``.
+
+    ``max_elements`` replaces the bound that the request has for the elements of its arrays.
 
     Raises InvalidRequestError for bytes that are not a request of a known version, LaterApiError if they may be one of
     an API that is not known here.
@@ -50,7 +52,7 @@ def parse_request(frame: memoryview) -> tuple[RequestHeader, Message, bool]:
     know, so it must get a response. It passes with an empty body and the flag set.
     """
     try:
-        header, body = decode_request(frame)
+        header, body = decode_request(frame) if max_elements is None else decode_bounded_request(frame, max_elements)
     except UnsupportedVersionError as error:
         unserved = error.header
         if unserved is None:

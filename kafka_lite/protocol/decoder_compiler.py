@@ -23,7 +23,7 @@ No claim of a peer causes a large allocation: lengths are compared with the rema
 counts with the smallest size that so many elements could have. ``struct`` and indexing raise when the buffer ends. So
 time and memory are bounded by the size of the frame, which the network layer limits. A frame of 100 MB could still hold
 fifty million elements, each a Python object of a hundred bytes: a request also has a bound for the elements of all of
-its arrays, ``Request.MAX_ELEMENTS``. Kafka has none.
+its arrays, ``Request.MAX_ELEMENTS``, which the generated function has as ``room``. Kafka has none.
 
 Kafka 0.10.2: clients/.../common/protocol/types/Schema.java (read) · book 2.3.5
 """
@@ -110,10 +110,9 @@ class _DecoderWriter(SourceWriter):
             self.name(helper.__name__, helper)
         self.name("new", object.__new__)
         self.name("unpack_from", struct.unpack_from)
-        with self.block("def decode(buffer, position):"):
+        room = f", room={message.MAX_ELEMENTS}" if self._bounds_elements else ""
+        with self.block(f"def decode(buffer, position{room}):"):
             self.line("end = len(buffer)")
-            if self._bounds_elements:
-                self.line(f"room = {message.MAX_ELEMENTS}")
             self._struct(message, "message")
             self._flush()
             self.line("return message, position")

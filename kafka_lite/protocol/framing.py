@@ -19,6 +19,7 @@ from kafka_lite.protocol.malformed_text import REPLACE_OR_REFUSE
 from kafka_lite.protocol.messages.headers import RequestHeader, ResponseHeader
 from kafka_lite.protocol.schema import Request, Response, join_small_parts
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
+from kafka_lite.protocol.wire_types import Primitive
 
 
 class _Codec(NamedTuple):
@@ -99,14 +100,41 @@ def decode_request(frame: Buffer) -> tuple[RequestHeader, Request]:
     return _decode_any_request(view)
 
 
-def _decode_any_request(frame: memoryview) -> tuple[RequestHeader, Request]:
-    """The same for any header, and for invalid bytes."""
+def decode_bounded_request(frame: Buffer, max_elements: int) -> tuple[RequestHeader, Request]:
+    """The same, with another bound than the request's own for the elements of its arrays."""
+    return _decode_any_request(frame if isinstance(frame, memoryview) else memoryview(frame), max_elements)
+
+
+def decode_request_head(frame: Buffer) -> Request:
+    """The numbers at the start of a request, up to its first field of another type; all others have their defaults.
+
+    Raises ``UnsupportedVersionError`` and ``SchemaError`` as ``decode_request`` does.
+    """
+    header, position = decode_request_header(frame)
+    request = _spec_of(header.api_key).request
+    request.check_version(header.api_version)
+    head = request()
+    for field in request.FIELDS:
+        if not field.is_plain_in(header.api_version):
+            continue
+        if not isinstance(field.type, Primitive):
+            break
+        if len(frame) - position < field.type.size:
+            raise SchemaError(f"{request.__name__} v{header.api_version}: the bytes end before {field.name}")
+        (value,) = struct.unpack_from(f">{field.type.code}", frame, position)
+        setattr(head, field.name, value)
+        position += field.type.size
+    return head
+
+
+def _decode_any_request(frame: memoryview, max_elements: int | None = None) -> tuple[RequestHeader, Request]:
+    """For any header, and for invalid bytes."""
     codec = _CODECS.get(_KEY_AND_VERSION.unpack_from(frame)) if len(frame) >= _KEY_AND_VERSION.size else None
     if codec is None:
         header, _ = decode_request_header(frame)
         raise UnsupportedVersionError(f"{ApiKey(header.api_key).name} has no version {header.api_version} here", header)
     header, position = RequestHeader.decode_from(frame, 0, codec.request_header_version)
-    return header, codec.request.decode_from(frame, position, header.api_version)[0]
+    return header, codec.request.decode_from(frame, position, header.api_version, max_elements)[0]
 
 
 def encode_response(response: Response, version: int, correlation_id: int) -> list[Part]:

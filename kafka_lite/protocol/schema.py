@@ -34,7 +34,8 @@ from kafka_lite.protocol.versions import NO_VERSIONS, Versions
 from kafka_lite.protocol.wire_types import Array, Field, Primitive, RawTaggedField, StructType, WireType
 
 T = TypeVar("T")
-Decoder = Callable[[memoryview, int], tuple[Any, int]]
+Decoder = Callable[..., tuple[Any, int]]
+"""Takes the buffer and a position; of a request with arrays, also how many elements they may have."""
 Encoder = Callable[[Any, Callable[[Part], None]], None]
 
 
@@ -150,11 +151,17 @@ class Message(Struct):
         return cls.decode_from(buffer, 0, version)[0]
 
     @classmethod
-    def decode_from(cls, buffer: Buffer, position: int, version: int) -> tuple[Self, int]:
-        """Read a message at a position; returns it and the position after it. Raises ``SchemaError``."""
+    def decode_from(
+        cls, buffer: Buffer, position: int, version: int, max_elements: int | None = None
+    ) -> tuple[Self, int]:
+        """Read a message at a position; returns it and the position after it. Raises ``SchemaError``.
+
+        ``max_elements`` replaces ``MAX_ELEMENTS`` of a request that has arrays.
+        """
         decoder = cls._DECODERS.get(version) or cls._compile_decoder(version)
         try:
-            return decoder(buffer if type(buffer) is memoryview else memoryview(buffer), position)
+            view = buffer if type(buffer) is memoryview else memoryview(buffer)
+            return decoder(view, position) if max_elements is None else decoder(view, position, max_elements)
         except (struct.error, IndexError) as error:
             raise SchemaError(f"{cls.__name__} v{version}: the bytes end too early, {_where(error)}") from error
         except SchemaError as error:
@@ -188,18 +195,19 @@ class Message(Struct):
 
     @classmethod
     def _compile_decoder(cls, version: int) -> Decoder:
-        cls._check_version(version)
+        cls.check_version(version)
         decoder: Decoder = _execute(f"{cls.__name__} v{version} decode", "decode", *decoder_source(cls, version))
         return cls._DECODERS.setdefault(version, decoder)
 
     @classmethod
     def _compile_encoder(cls, version: int) -> Encoder:
-        cls._check_version(version)
+        cls.check_version(version)
         encoder: Encoder = _execute(f"{cls.__name__} v{version} encode", "encode", *encoder_source(cls, version))
         return cls._ENCODERS.setdefault(version, encoder)
 
     @classmethod
-    def _check_version(cls, version: int) -> None:
+    def check_version(cls, version: int) -> None:
+        """Raise ``UnsupportedVersionError`` if there is no codec for the version."""
         if version not in cls.VERSIONS:
             raise UnsupportedVersionError(f"{cls.__name__} has versions {cls.VERSIONS}, not {version}")
 
@@ -238,7 +246,7 @@ class Response(Message):
 
 def source(message: type[Message], version: int, direction: Literal["decode", "encode"]) -> str:
     """The Python source of one version's codec, for the curious and for debugging."""
-    message._check_version(version)
+    message.check_version(version)
     write = decoder_source if direction == "decode" else encoder_source
     return write(message, version)[0]
 

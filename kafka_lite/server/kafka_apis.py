@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME
+from kafka_lite.network.large_requests import OF_CONTROLLER
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.request_channel import Response as ChannelResponse
@@ -18,8 +19,8 @@ from kafka_lite.network.unserved_requests import UnservedRequests, describe_api
 from kafka_lite.protocol.api_keys import ApiKey, api_name
 from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.messages.headers import RequestHeader
+from kafka_lite.protocol.schema import Message, Response
 from kafka_lite.protocol.schema import Request as RequestMessage
-from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.acl_apis import AclApis
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.api_handler import ApiRange, Handler, HandlerWrapper, Respond
@@ -145,6 +146,10 @@ class ApiHandlers:
     acls: AclApis
     delegation_tokens: DelegationTokenApis
 
+    def table_of_heads(self) -> dict[ApiKey, Handler]:
+        """Handlers that look at the start of a large request; they respond only if that is reason to refuse it."""
+        return dict.fromkeys(OF_CONTROLLER, self.replication.check_head)
+
     def table(self) -> dict[ApiKey, Handler]:
         """The handler of each request."""
         return {
@@ -240,6 +245,7 @@ class KafkaApis:
         self._unserved = unserved_requests
         self._metadata = handlers.metadata
         self.handlers = handlers.table()
+        self._head_handlers = handlers.table_of_heads()
         self._routes = self._served_routes()
 
     def _served_routes(self) -> dict[tuple[int, int], Handler]:
@@ -253,6 +259,7 @@ class KafkaApis:
     def wrap_handlers(self, wrap: HandlerWrapper) -> None:
         """Put another handler in front of each one."""
         self.handlers = {api_key: wrap(api_key, handler) for api_key, handler in self.handlers.items()}
+        self._head_handlers = {key: wrap(key, handler) for key, handler in self._head_handlers.items()}
         self._routes = self._served_routes()
 
     def handle(self, request: Request) -> None:
@@ -270,6 +277,21 @@ class KafkaApis:
         if self._quotas.is_enabled:
             respond = self._throttling(request, respond)
         handler(request, request.body, respond)
+
+    def refuse(self, request: Request, head: Message) -> bool:
+        """Refuse a request for the numbers at its start if they are reason enough; returns whether they are."""
+        handler = self._head_handlers.get(ApiKey(request.header.api_key))
+        if handler is None or (request.header.api_key, request.header.api_version) not in self._routes:
+            return False
+        respond, is_refused = self._responder(request), False
+
+        def refused(response: Response | None) -> None:
+            nonlocal is_refused
+            is_refused = True
+            respond(response)
+
+        handler(request, head, refused)
+        return is_refused
 
     def _report_unserved(self, request: Request) -> None:
         header = request.header

@@ -19,6 +19,7 @@ from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.request_parser import InvalidRequestError, parse_request
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.server.pointless_requests import is_pointless
+from kafka_lite.server.replication.controller_requests import LargeRequestChecks
 
 logger = logging.getLogger(__name__)
 
@@ -44,9 +45,14 @@ class KafkaRequestHandler:
         apis: ApiRequestHandler,
         time: Time,
         is_heavy: Callable[[Request], bool] = lambda _request: False,
+        large_requests: LargeRequestChecks | None = None,
     ) -> None:
-        """``is_heavy``: whether a request must not be handled beside others of which this is true."""
+        """``is_heavy``: whether a request must not be handled beside others of which this is true.
+
+        ``large_requests`` may refuse a large request before it is decoded.
+        """
         self.number = number
+        self._large_requests = large_requests
         self._request_channel = request_channel
         self._apis = apis
         self._time = time
@@ -115,12 +121,18 @@ class KafkaRequestHandler:
             self._request_channel.let_next_in(request)
 
     def _decode(self, request: Request) -> bool:
-        """Decode the body; false if that is impossible, and then the connection is closed, as by a processor."""
-        frame, request.frame = request.frame, None
+        """Decode the body; false if the request has ended here: refused, or not a request.
+
+        In the latter case the connection is closed, as by a processor.
+        """
+        frame = request.frame
         assert frame is not None
         request.request_dequeue_time_ms = self._time.hi_res_ms()
         try:
-            _, request.body, _ = parse_request(frame)
+            if self._large_requests is not None and self._large_requests.refuse(request):
+                return False
+            max_elements = None if self._large_requests is None else self._large_requests.max_elements(request)
+            _, request.body, _ = parse_request(frame, max_elements)
             if request.lease is not None and request.header.api_key != ApiKey.PRODUCE:
                 request.lease.release()  # as in Kafka: it may wait long for its response, and its bytes are gone
             return True
@@ -128,6 +140,8 @@ class KafkaRequestHandler:
             logger.warning("Closing connection %s: %s", request.connection_id, error)
         except Exception:
             logger.exception("Closing connection %s: its request cannot be decoded", request.connection_id)
+        finally:
+            request.frame = None
         self._request_channel.close_connection(request)
         return False
 
@@ -161,8 +175,10 @@ class KafkaRequestHandlerPool:
         apis: ApiRequestHandler,
         time: Time = SYSTEM_TIME,
         is_heavy: Callable[[Request], bool] = lambda _request: False,
+        large_requests: LargeRequestChecks | None = None,
     ) -> None:
-        """``is_heavy``: see ``KafkaRequestHandler``."""
+        """``is_heavy``, ``large_requests``: see ``KafkaRequestHandler``."""
+        self._large_requests = large_requests
         self._request_channel = request_channel
         self._apis = apis
         self._time = time
@@ -186,7 +202,9 @@ class KafkaRequestHandlerPool:
             number += 1
 
     def _start_handler(self, number: int) -> None:
-        handler = KafkaRequestHandler(number, self._request_channel, self._apis, self._time, self._is_heavy)
+        handler = KafkaRequestHandler(
+            number, self._request_channel, self._apis, self._time, self._is_heavy, self._large_requests
+        )
         thread = KafkaThread(f"kafka-request-handler-{number}", handler)
         handler.on_stop = thread.initiate_shutdown
         thread.start()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import ApiError, Errors
@@ -22,6 +22,7 @@ from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrReque
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
 from kafka_lite.protocol.messages.api_07_controlled_shutdown import ControlledShutdownRequest
+from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.server.kafka_healthcheck import UNKNOWN_BROKER_EPOCH
 from kafka_lite.server.metadata_cache import MetadataCache
@@ -30,6 +31,12 @@ from kafka_lite.server.replication.controlled_shutdown import controlled_shutdow
 
 logger = logging.getLogger(__name__)
 
+ControllerRequest = LeaderAndIsrRequest | StopReplicaRequest | UpdateMetadataRequest
+_RESPONSES: Final[dict[ApiKey, Callable[..., Response]]] = {
+    ApiKey.LEADER_AND_ISR: LeaderAndIsrResponse,
+    ApiKey.STOP_REPLICA: StopReplicaResponse,
+    ApiKey.UPDATE_METADATA: UpdateMetadataResponse,
+}
 FIRST_LEADER_AND_ISR_BY_ID = 5
 """The first version whose response has the topics' ids in place of their names."""
 
@@ -87,13 +94,30 @@ class ReplicationApis:
         self._broker_epoch = broker_epoch
         self._broker_epoch_of = broker_epoch_of
 
+    def check_head(self, request: Request, head: ControllerRequest, respond: Respond) -> None:
+        """Refuse a large request of which only the numbers at its start are decoded, if its epochs are stale."""
+        error = self._error_of_epochs(head)
+        if error is not Errors.NONE:
+            logger.warning("Refusing a %s request of %s: %s", head.API_KEY.name, request.connection_id, error.name)
+            respond(_RESPONSES[head.API_KEY](error_code=error.code))
+
+    def _error_of_epochs(self, head: ControllerRequest) -> Errors:
+        if self._is_stale(head.broker_epoch):
+            return Errors.STALE_BROKER_EPOCH
+        is_stale = head.controller_epoch < self._state_changes.controller_epoch
+        return Errors.STALE_CONTROLLER_EPOCH if is_stale else Errors.NONE
+
+    def _is_stale(self, broker_epoch: int) -> bool:
+        """Whether a request is meant for an earlier run of this broker (KIP-380); older versions do not say."""
+        return broker_epoch != UNKNOWN_BROKER_EPOCH and broker_epoch < self._broker_epoch()
+
     def _error_of(self, api: ApiKey, broker_epoch: int, partitions: Iterable[tuple[str, int]]) -> Errors:
         """Why a request is refused as a whole; NONE if it is not.
 
         Anybody may send what the controller sends if there are no ACLs, and the names become folders of the disk.
         """
-        if broker_epoch != UNKNOWN_BROKER_EPOCH and broker_epoch < self._broker_epoch():
-            return Errors.STALE_BROKER_EPOCH  # (KIP-380) meant for an earlier run; older versions do not say
+        if self._is_stale(broker_epoch):
+            return Errors.STALE_BROKER_EPOCH
         known = set[str]()
         for topic, index in partitions:
             if index < 0 or (topic not in known and not is_valid_topic_name(topic)):

@@ -47,6 +47,7 @@ from kafka_lite.server.quick_requests import InlineRequestHandler, QuickRequests
 from kafka_lite.server.quotas.client_quota_managers import ClientQuotaManagers
 from kafka_lite.server.quotas.custom_quotas import DynamicClientQuotaCallback
 from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
+from kafka_lite.server.replication.controller_requests import ControllerRequests
 from kafka_lite.server.startup.broker_metrics import BrokerMetrics
 from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.replica_management import ReplicaManagement
@@ -220,7 +221,8 @@ class RequestHandling:
         parts, channel = self._parts, self._parts.socket_server.request_channel
         config = parts.dynamic_config.current_config
         heavy = HeavyRequests(self._fetch_sessions.size_of)
-        pool = KafkaRequestHandlerPool(config.num_io_threads, channel, self.apis, parts.time, heavy.includes)
+        orders = ControllerRequests(self.apis.refuse, parts.config.inter_broker_listener_name)
+        pool = KafkaRequestHandlerPool(config.num_io_threads, channel, self.apis, parts.time, heavy.includes, orders)
         parts.metrics.measure_handlers(pool)
         return pool
 

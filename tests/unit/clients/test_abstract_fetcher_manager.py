@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_lite.clients.abstract_fetcher_manager import (
+    MAX_LISTED_PARTITIONS,
     AbstractFetcherManager,
     BrokerAndFetcherId,
     BrokerAndInitialOffset,
@@ -76,3 +77,10 @@ def test_the_gauges_of_a_manager(manager: Manager) -> None:
     fetcher.fetcher_lag_stats.set_lag(T0, 12)
     manager.fetcher_thread_map[BrokerAndFetcherId(BROKER, 0)] = fetcher
     assert manager.max_lag == 12
+
+
+def test_the_log_does_not_name_a_million_partitions(manager: Manager, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    for count, end in ((MAX_LISTED_PARTITIONS, ",t-999"), (MAX_LISTED_PARTITIONS + 5, ",t-999 and 5 more")):
+        manager.remove_fetcher_for_partitions([TopicPartition("t", number) for number in range(count)])
+        assert caplog.messages[-1].endswith(end)

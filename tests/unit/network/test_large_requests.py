@@ -214,10 +214,10 @@ def test_a_large_request_that_cannot_be_decoded_closes_its_connection_only() -> 
 def test_an_error_of_ours_in_decoding_lets_the_next_large_request_in(monkeypatch: pytest.MonkeyPatch) -> None:
     parse, failures = request_parser.parse_request, [ValueError("a bug")]
 
-    def failing_once(frame: memoryview) -> Any:
+    def failing_once(frame: memoryview, max_elements: int | None = None) -> Any:
         if len(frame) > MAX_DECODED_BYTES and failures:
             raise failures.pop()
-        return parse(frame)
+        return parse(frame, max_elements)
 
     monkeypatch.setattr("kafka_lite.server.kafka_request_handler.parse_request", failing_once)
     with running_server() as server, connect(server) as client, connect(server) as other:

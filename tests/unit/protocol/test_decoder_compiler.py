@@ -259,6 +259,13 @@ def test_the_elements_of_all_arrays_have_one_bound(version: int) -> None:
         Bounded.decode(bounded(elements=MAX_ELEMENTS_OF_CLIENTS + 1, version=version), version)
 
 
+def test_a_call_can_have_another_bound() -> None:
+    frame = bounded(elements=100, version=0)
+    assert Bounded.decode_from(frame, 0, 0, 100)[0] == Bounded.decode(frame, 0)
+    with pytest.raises(SchemaError, match="more has 1 elements more than a request may have"):
+        Bounded.decode_from(frame, 0, 0, 99)
+
+
 def test_an_array_beyond_the_bound_is_refused_before_it_is_read() -> None:
     count = MAX_ELEMENTS_OF_CLIENTS + 3
     frame = memoryview(count.to_bytes(4, "big") + bytes(4 * count))
@@ -272,8 +279,8 @@ def test_an_array_beyond_the_bound_is_refused_before_it_is_read() -> None:
 
 def test_only_requests_have_a_bound_and_the_controllers_have_a_larger_one() -> None:
     assert "room" not in source(MetadataResponse, 0, "decode")
-    assert f"room = {MAX_ELEMENTS_OF_CLIENTS}" in source(MetadataRequest, 0, "decode")
-    assert f"room = {MAX_ELEMENTS_OF_CONTROLLER}" in source(UpdateMetadataRequest, 0, "decode")
+    assert f"room={MAX_ELEMENTS_OF_CLIENTS}" in source(MetadataRequest, 0, "decode")
+    assert f"room={MAX_ELEMENTS_OF_CONTROLLER}" in source(UpdateMetadataRequest, 0, "decode")
     assert "room" not in source(HeartbeatRequest, 0, "decode")  # no array, no cost
 
 

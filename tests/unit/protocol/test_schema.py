@@ -207,7 +207,7 @@ def test_views_pass_through_uncopied() -> None:
 
 def test_the_generated_source_is_available() -> None:
     text = schema.source(ProduceRequest, 9, "decode")
-    assert text.startswith("def decode(buffer, position):")
+    assert text.startswith(f"def decode(buffer, position, room={schema.MAX_ELEMENTS_OF_CLIENTS}):")
     assert "message.acks, message.timeout_ms = unpack_hi(buffer, position)" in text
     assert "add(pack_hi(message.acks, message.timeout_ms))" in schema.source(ProduceRequest, 9, "encode")
     with pytest.raises(UnsupportedVersionError):

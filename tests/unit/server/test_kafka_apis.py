@@ -21,6 +21,7 @@ from kafka_lite.protocol.messages.api_00_produce import (
     TopicProduceData,
 )
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic
+from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataBroker, UpdateMetadataRequest
 from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableTopic,
@@ -28,8 +29,11 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
     CreateTopicsRequest,
 )
 from kafka_lite.server.apis.metadata_apis import MetadataApis
+from kafka_lite.server.auth.authorizing_handlers import authorizing
 from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.metadata_cache import MetadataCache
+from tests.support.authorizing import Broker as Authorizing
+from tests.support.authorizing import Topics
 from tests.support.recorded_apis import BATCH, TP, Apis
 
 
@@ -52,6 +56,30 @@ def test_a_response_that_cannot_be_encoded_closes_the_connection(apis: Apis, cap
     apis.admin.callback([CreatableTopicResult(name="t", error_message="x" * 40_000)])
     assert apis.answer().action is ResponseAction.CLOSE_CONNECTION
     assert "Error when responding" in caplog.text
+
+
+# -- heads of the controller's large requests
+
+
+@pytest.mark.parametrize("may", [True, False])
+def test_the_head_of_a_request_is_refused_without_the_right_to_send_it(apis: Apis, may: bool) -> None:
+    broker = Authorizing(*(["CLUSTER_ACTION CLUSTER kafka-cluster"] if may else []))
+    apis.apis._head_handlers = {ApiKey.STOP_REPLICA: lambda *_: None}
+    apis.apis.wrap_handlers(authorizing(broker.auth, True, Topics()))
+    head = StopReplicaRequest(controller_epoch=1)
+    request = broker.request(ApiKey.STOP_REPLICA, 1, head)
+    assert apis.apis.refuse(request, head) is not may
+    if not may:
+        assert apis.message().error_code == Errors.CLUSTER_AUTHORIZATION_FAILED.code
+    assert apis.channel.receive_response(0) is None
+
+
+def test_only_the_versions_that_are_served_have_a_head(apis: Apis) -> None:
+    broker = Authorizing()
+    apis.apis.wrap_handlers(authorizing(broker.auth, True, Topics()))
+    for api_key, version in ((ApiKey.STOP_REPLICA, 4), (ApiKey.METADATA, 1)):
+        assert not apis.apis.refuse(broker.request(api_key, version, MetadataRequest()), MetadataRequest())
+    assert apis.channel.receive_response(0) is None, "handle reports what is not served"
 
 
 # -- Produce

@@ -87,6 +87,7 @@ class Broker:
             ApiKey.UPDATE_METADATA: apis.handle_update_metadata,
             ApiKey.CONTROLLED_SHUTDOWN: apis.handle_controlled_shutdown,
         }
+        self.check_head = apis.check_head
 
     def coordinator(self, kind: str = "") -> Any:
         return SimpleNamespace(
@@ -436,3 +437,21 @@ def test_the_response_names_topics_by_id_from_version_5_on(broker: Broker) -> No
     (found,) = response.topics
     assert (found.topic_id, [each.error_code for each in found.partition_errors]) == (topic_id, [0])
     response.encode(5)
+
+
+# ---- heads -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest])
+def test_the_head_of_a_request_is_refused_for_its_epochs_only(broker: Broker, kind: Any) -> None:
+    def refusal(**epochs: int) -> list[int]:
+        responses: list[Any] = []
+        broker.check_head(cast(Any, SimpleNamespace(connection_id="c")), kind(**epochs), responses.append)
+        return [response.error_code for response in responses]
+
+    assert broker.lead(controller_epoch=3) == [0, 0]
+    assert refusal(controller_epoch=2) == [STALE]
+    assert refusal(controller_epoch=3) == refusal(controller_epoch=4) == []
+    assert refusal(controller_epoch=3, broker_epoch=OWN_EPOCH) == refusal(controller_epoch=3, broker_epoch=-1) == []
+    assert refusal(controller_epoch=3, broker_epoch=OWN_EPOCH - 1) == [Errors.STALE_BROKER_EPOCH.code]
+    assert broker.partition() is not None, "nothing is done"
