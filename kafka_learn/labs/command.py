@@ -19,6 +19,7 @@ from rich.table import Table
 from kafka_learn.labs.grader import CheckResult, check, jvm_for_checks_of
 from kafka_learn.labs.grading.certificate_command import add_certificate
 from kafka_learn.labs.grading.grade_command import add_grade
+from kafka_learn.labs.in_page.importing import add_import
 from kafka_learn.labs.lab import Lab, UnknownLabError, all_labs, find_lab
 from kafka_learn.labs.own.own_command import add_verbs
 from kafka_learn.labs.way.check_report import marked, next_task, printed_by_first_failed, score_table, verdict
@@ -68,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_verbs(verbs)
     add_grade(verbs)
     add_certificate(verbs)
+    add_import(verbs)
     solving = of_a_lab("solution", "compare your code with the shipped code, after a check", _solution)
     solving.add_argument("--code", action="store_true", help="show the shipped modules instead")
     solving.add_argument("--yes", action="store_true", help="do not ask first")

@@ -74,6 +74,7 @@ _WORDS = {
     "the tests": ("The tests:", "测试："),
     "fails at first": ("(it fails until you write the code)", "（写好代码之前不会通过）"),
     "fresh": ("A fresh starter is in {folder}.", "新的起点在 {folder}。"),
+    "imported": ("{lab}: your files of the page are in {folder}.", "{lab}：网页上写的文件在 {folder}。"),
     "kept": ("Your previous work is in {folder}.", "原来的文件在 {folder}。"),
     "after a try": (
         "The solution comes after a try: {command}. --yes shows it now.",
