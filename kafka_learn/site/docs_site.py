@@ -132,6 +132,7 @@ def _fingerprint() -> dict[Path, int]:
 def _run_stage() -> int:
     from kafka_learn.notebooks import NotebookError
     from kafka_learn.site.directives import DirectiveError
+    from kafka_learn.site.lab_page import lab_files
     from kafka_learn.site.live_page import live_engine
     from kafka_learn.site.staging import STAGE, stage
 
@@ -139,9 +140,10 @@ def _run_stage() -> int:
     if not STAGE.exists():
         progress.say(FIRST_BUILD)
     if not (has_engine := live_engine.has_npm()):
-        progress.say("There is no npm, so the page of the live cluster has no Python interpreter.")
+        progress.say("There is no npm, so the pages of the live cluster and the labs have no Python interpreter.")
     try:
-        stage(track=progress.track, live=live_engine.write if has_engine else None)
+        live, labs = (live_engine.write, lab_files.write) if has_engine else (None, None)
+        stage(track=progress.track, live=live, labs=labs)
     except (DirectiveError, NotebookError, live_engine.EngineError) as error:
         sys.stderr.write(f"{error}\n")
         return 1

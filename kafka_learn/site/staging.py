@@ -21,6 +21,8 @@ from kafka_learn.site.badges import with_badges
 from kafka_learn.site.build_progress import Track, untracked
 from kafka_learn.site.directives import Page, expand
 from kafka_learn.site.glossary import with_links
+from kafka_learn.site.lab_page import lab_files
+from kafka_learn.site.lab_page.workbench import with_workbench
 from kafka_learn.site.live_page.shown_code import shown_code
 from kafka_learn.site.path.reading_path import reading_path
 from kafka_learn.site.signpost import with_signpost
@@ -69,11 +71,15 @@ def pages(root: Path = PROJECT_ROOT) -> Iterator[StagedFile]:
 
 
 def stage(
-    target: Path = STAGE, root: Path = PROJECT_ROOT, track: Track[Any] = untracked, live: Live | None = None
+    target: Path = STAGE,
+    root: Path = PROJECT_ROOT,
+    track: Track[Any] = untracked,
+    live: Live | None = None,
+    labs: Live | None = None,
 ) -> list[Path]:
     """Write the site's source tree; returns its files. ``track`` shows the progress.
 
-    ``live`` writes the files of the live cluster into a folder, and yields them.
+    ``live`` writes the files of the live cluster into a folder, and yields them, ``labs`` those of the labs' pages.
     Raises DirectiveError if a directive cannot be expanded, NotebookError if a notebook fails.
     """
     written: list[Path] = []
@@ -103,6 +109,8 @@ def stage(
         written.extend(live(target / LIVE))
         code = json.dumps(shown_code(sources, root), ensure_ascii=False)
         written.append(_write(target / LIVE / "code.json", code.encode()))
+    if labs is not None:
+        written.extend(labs(target / lab_files.PLACE))
     _remove_stale(target, set(written))
     return written
 
@@ -119,7 +127,7 @@ def expanded(file: StagedFile, root: Path = PROJECT_ROOT) -> tuple[str, set[str]
     text = with_links(text, page.target, page.language)
     if reading_path(root).stop(page.origin.replace(".zh.md", ".md")):
         text = with_badges(with_signpost(text, page.origin, page.language, root), page.language)
-    return text, page.sources
+    return with_workbench(text, page.target, page.language), page.sources
 
 
 def _page(file: StagedFile, root: Path) -> Page:

@@ -13,7 +13,7 @@ _WORDS = {
         "检查在这个测试里被停止：{test}。你的代码里有循环不往前走吗？",
     ),
     "stopped early": ("The check was stopped before it ran a test.", "检查还没有运行测试就被停止了。"),
-    "hint": ("the button Hint", "“提示”按钮"),
+    "hint": ("Press Hint.", "按“提示”。"),
 }
 
 

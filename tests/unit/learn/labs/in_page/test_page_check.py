@@ -71,7 +71,7 @@ def test_a_learner_writes_errs_and_solves_in_one_process() -> None:
     begun, failed, solved, again = checked(beginning(), wrong(), shipped(), beginning())["results"]
     assert {row["state"] for row in begun["rows"]} == {"waits"}
     assert begun["verdict"].startswith("This failure is expected")
-    assert begun["verdict"].endswith("Stuck? the button Hint")
+    assert begun["verdict"].endswith("Stuck? Press Hint.")
     assert begun["at_hand"] == 1
     assert any(row["state"] == "failed" and row["message"] for row in failed["rows"])
     assert 0 < failed["score"] < failed["total"]
