@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 # The former names of ARGS; other variables (SEED=7, MINUTES=20, OPEN=…) are shorthands of options.
 $(foreach old,SIMULATE_OPTIONS CHAOS_OPTIONS LAB_OPTIONS,$(if $($(old)),$(error $(old) is called ARGS now: ARGS="$($(old))")))
-.PHONY: help setup lock upgrade demo pipeline connect test test-all soak nightly every-python check types unit format broker cluster site site-build pages notebook notebooks bench compiled wheel simulate chaos mutants actionlint clean
+.PHONY: help setup lock upgrade demo pipeline connect test test-all soak nightly every-python check types unit format broker cluster site site-build pages notebook notebooks bench bench-check compiled wheel simulate chaos mutants actionlint clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -117,6 +117,9 @@ notebooks: setup ## execute every notebook
 
 bench: setup ## kafka_lite beside Kafka 3.9.1 and 4.3.1, which need Java and Maven: three quarters of an hour (ARGS=--quick: ten minutes)
 	$(BIN)/python -m bench $(ARGS)
+
+bench-check: setup ## whether anything is slower than it was: some thirty ratios to Kafka 3.9.1 in one run of ten minutes
+	$(BIN)/python -m bench.check
 
 # SEED=n: one seed, as ever. SEEDS=n: many, on all processors. BROKERS=3: a cluster. SCENARIO=name: another one. RECORD=run.html: draw the run. LINK='?seed=1&…': play a run of the live page. See docs/design/simulation.md.
 simulate: setup ## a whole broker and its clients in a world from a seed (SEED=n, or SEEDS=n for many)

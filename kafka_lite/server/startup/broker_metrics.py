@@ -7,7 +7,7 @@ core/.../metrics/KafkaMetricsReporter.scala · book 2.3
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kafka_lite.common.process.app_info_parser import get_commit_id, get_version
 from kafka_lite.common.process.log_levels import loggers
@@ -29,7 +29,6 @@ from kafka_lite.metrics.meter import TICK_INTERVAL_MS, RateUnit
 from kafka_lite.metrics.metric import AttributeValue
 from kafka_lite.metrics.metric_name import MetricName
 from kafka_lite.metrics.metrics import Metrics
-from kafka_lite.metrics.metrics_http_server import MetricsHttpServer
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.metrics.metrics_reporter import MetricsReporter, configured_instance
 from kafka_lite.metrics.recording_level import RecordingLevel
@@ -45,6 +44,9 @@ from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zookeeper_session import SessionEvent
+
+if TYPE_CHECKING:
+    from kafka_lite.metrics.metrics_http_server import MetricsHttpServer
 
 JMX_PREFIX = "kafka.server"
 HTTP_OFF = -1
@@ -94,6 +96,8 @@ class BrokerMetrics:
         for reporter in self._kafka_reporters:
             reporter.start(self.registry)
         if self._config.metrics_http_port != HTTP_OFF:
+            from kafka_lite.metrics.metrics_http_server import MetricsHttpServer
+
             self.http_server = MetricsHttpServer(
                 self.beans, self._config.metrics_http_host, self._config.metrics_http_port
             )
