@@ -119,7 +119,7 @@ bench: setup ## kafka_lite beside Kafka 3.9.1 and 4.3.1, which need Java and Mav
 	$(BIN)/python -m bench $(ARGS)
 
 bench-check: setup ## whether anything is slower than it was: some thirty ratios to Kafka 3.9.1 in one run of ten minutes
-	$(BIN)/python -m bench.check
+	$(BIN)/python -m bench.check $(ARGS)
 
 # SEED=n: one seed, as ever. SEEDS=n: many, on all processors. BROKERS=3: a cluster. SCENARIO=name: another one. RECORD=run.html: draw the run. LINK='?seed=1&…': play a run of the live page. See docs/design/simulation.md.
 simulate: setup ## a whole broker and its clients in a world from a seed (SEED=n, or SEEDS=n for many)

@@ -74,7 +74,7 @@ def test_what_is_beyond_its_bound_is_measured_once_more(
 ) -> None:
     measured: list[int] = []
 
-    def measure(bounds: Sequence[Bound], _console: Console) -> dict[Bound, float | None]:
+    def measure(bounds: Sequence[Bound], _console: Console, _arguments: Sequence[str]) -> dict[Bound, float | None]:
         measured.append(len(bounds))
         return ratios_of(bounds, document(*runs[len(measured) - 1]))
 
