@@ -17,8 +17,8 @@
 # partition](old-collation.md) and [Sending through a BlockingChannel](old-blocking-channel.md).*
 #
 # Real brokers run in this process, the old producer sends to them, and everything is recorded from outside. The
-# numbers were measured when this page was built, on a busy machine; run the notebook on yours. Before you run a cell
-# that ends in a question, answer it.
+# numbers were measured when this page was built, on a busy machine; run the notebook on yours. Before most steps there
+# is a question: write your answer in the place of `None` and run the cell. It says whether you are right, and why.
 
 # %% [markdown] lang="zh"
 # # 笔记本：旧生产者
@@ -26,13 +26,15 @@
 # 本书 2.2；相应的正文是[事件处理器](old-event-handler.md)、[按节点和分区整理](old-collation.md)，以
 # 及[通过 BlockingChannel 发送](old-blocking-channel.md)。
 #
-# 真实的 broker 在本进程里运行，旧生产者向它们发送，所发生的事从外部录制下来。数字是生成本页时测得的，那台机器当时还在
-# 做别的事；请在自己的机器上运行。单元格如果以问题结尾，请先回答，再运行下一个。
+# 真实的 broker 在本进程里运行，旧生产者向它们发送，所发生的事从外部录制下来。数字是生成本页时测得的，那台机器当时还在做
+# 别的事；请在自己的机器上运行。多数步骤之前有一个问题：把答案写在 `None` 的位置，运行单元格，它会告诉你对不对，以及为什
+# 么。
 
 # %%
 import logging
 import time
 
+from chapters.ch02_producer.figures import old_producer_predictions as predictions
 from chapters.ch02_producer.figures.old_producer_runs import collated, late_response, leader_moved, queued
 from kafka_learn.drawing.sequence_diagram import sequence_diagram
 from kafka_learn.drawing.time_line import time_line
@@ -48,13 +50,22 @@ logging.getLogger("kafka_lite.old_producer").setLevel(logging.CRITICAL)  # we ma
 # ## Collation
 #
 # Six messages with the keys 0 to 5, in one call. The topic has four partitions; broker 0 leads 0 and 2, broker 1 leads
-# 1 and 3. **Which messages are in which request, and in which order?**
+# 1 and 3. **How many requests does the call send? And in which order are the messages in that to broker 0, written as
+# `"m0 m1"` for the messages with the keys 0 and 1?**
 
 # %% [markdown] lang="zh"
 # ## 整理
 #
-# 一次调用发送六条消息，键是 0 到 5。主题有四个分区；0 和 2 的主副本在 broker 0，1 和 3 的在 broker 1。**哪个请求里有
-# 哪些消息，按什么次序？**
+# 一次调用发送六条消息，键是 0 到 5。主题有四个分区；0 和 2 的主副本在 broker 0，1 和 3 的在 broker 1。**这次调用发送几
+# 个请求？发给 broker 0 的请求里，消息按什么次序？请写成 `"m0 m1"` 这样，数字是键。**
+
+# %%
+answer = None
+predictions.REQUESTS.check(answer)
+
+# %%
+answer = None
+predictions.ORDER.check(answer)
 
 # %%
 run = collated()
@@ -66,10 +77,15 @@ for event in run:
 sequence_diagram(run)
 
 # %% [markdown]
-# One request is in flight at a time. How much of the call is spent waiting for responses?
+# How much of the call was spent waiting for responses? **If each response took 50 ms, how many milliseconds would the
+# call take at least?**
 
 # %% [markdown] lang="zh"
-# 同一时刻只有一个请求在路上。这次调用有多少时间花在等待响应上？
+# 这次调用有多少时间花在等待响应上？**如果每个响应要 50 ms，这次调用至少要多少毫秒？**
+
+# %%
+answer = None
+predictions.LEAST_TIME.check(answer)
 
 # %%
 spans = {}
@@ -81,14 +97,19 @@ print(f"Producer.send {whole:.2f} ms, of which SyncProducer.send {waiting:.2f} m
 # %% [markdown]
 # ## The queue
 #
-# An asynchronous producer with `batch.num.messages=3` and a queue time of 150 ms. Four messages in four calls. **When
-# is the fourth sent, and from when does the time count?**
+# An asynchronous producer with `batch.num.messages=3` and a queue time of 150 ms. Four messages in four calls, one
+# right after the other. When is the fourth sent, and from when does the time count? **If the fourth came only 100 ms
+# after the batch of the first three, for how many milliseconds would it be held?**
 
 # %% [markdown] lang="zh"
 # ## 队列
 #
-# 一个异步生产者，`batch.num.messages=3`，在队列里最多等 150 ms。四次调用发送四条消息。**第四条什么时候离开，从什么时
-# 候算起？**
+# 一个异步生产者，`batch.num.messages=3`，在队列里最多等 150 ms。四次调用紧接着发送四条消息。第四条什么时候离开，从什么
+# 时候算起？**如果第四条在前三条的那一批之后 100 ms 才来，它要等多少毫秒？**
+
+# %%
+answer = None
+predictions.HELD.check(answer)
 
 # %%
 run = queued()
@@ -103,20 +124,26 @@ for pair in run.hand_overs():
         print(f"a message was in the queue for {pair.waited_ns / 1e6:6.2f} ms")
 
 # %% [markdown]
-# The fourth was in the queue for as long as the first request took, and was held by the thread for the rest of the 60
-# ms.
+# The fourth was in the queue for as long as the first request took. Then the thread held it for 150 ms: it counts from
+# the end of its last batch.
 #
 # ## What waiting costs
 #
-# Five hundred messages in five ways, to a broker in this same process. **Put the five into their order before you
-# look.**
+# Five hundred messages in five ways, to a broker in this same process: see the last lines of the cell. Put the five
+# into their order before you look. **How many produce requests does the second way take, with 50 messages in a call and
+# four partitions?**
 
 # %% [markdown] lang="zh"
-# 第四条在队列里的时间，就是第一个请求花的时间；60 ms 中其余的部分，它在线程手里。
+# 第四条在队列里的时间，就是第一个请求花的时间；然后在线程手里 150 ms：线程从上一批结束时算起。
 #
 # ## 等待的代价
 #
-# 五百条消息，用五种方式发给本进程里的一个 broker。**先给这五种排个顺序，再往下看。**
+# 五百条消息，用五种方式发给本进程里的一个 broker：请看单元格的最后几行。先给这五种排个顺序，再往下看。**第二种方式，一
+# 次调用 50 条，四个分区，一共要几个生产请求？**
+
+# %%
+answer = None
+predictions.ROUND_TRIPS.check(answer)
 
 # %%
 MESSAGES = 500
@@ -161,7 +188,7 @@ with Cluster() as cluster:
 # ## A leader has moved
 #
 # Three messages: one for partition 0, two for partition 1. According to the producer's metadata, broker 0 leads both.
-# In fact it leads only the first. **How many messages does the second attempt send, and to which broker?**
+# In fact it leads only the first. **How many messages does the second attempt send, and to which broker, 0 or 1?**
 
 # %% [markdown] lang="zh"
 # 一条消息一次调用，就是一条消息一次往返。批次分摊往返，不管批次由哪一方组成。最后一行显示了“一个线程，发送并等待”的
@@ -170,7 +197,15 @@ with Cluster() as cluster:
 # ## 主副本换了节点
 #
 # 三条消息：一条给分区 0，两条给分区 1。就生产者所知，两个分区的主副本都在 broker 0。其实它只是前一个的主副本。**第二
-# 次尝试发送几条消息，发给谁？**
+# 次尝试发送几条消息，发给哪个 broker，0 还是 1？**
+
+# %%
+answer = None
+predictions.SENT_AGAIN.check(answer)
+
+# %%
+answer = None
+predictions.NEW_BROKER.check(answer)
 
 # %%
 run = leader_moved()
@@ -184,13 +219,22 @@ print(f"{begin.what}; then nothing for {(again.time_ns - begin.time_ns) / 1e6:.1
 # %% [markdown]
 # ## A late response
 #
-# The broker appends a message and delays its response by 500 ms; `request.timeout.ms` is 300. **How many connections,
-# how many requests, how many copies in the log?**
+# The broker appends a message and delays its response by 500 ms; `request.timeout.ms` is 300. The producer is connected
+# already. **How many more connections does it make? How often is the message in the log in the end?**
 
 # %% [markdown] lang="zh"
 # ## 迟到的响应
 #
-# broker 追加一条消息，把响应扣住 500 ms；`request.timeout.ms` 是 300。**几个连接，几个请求，日志里有几份？**
+# broker 追加一条消息，把响应扣住 500 ms；`request.timeout.ms` 是 300。生产者已经连接。**它再建立几个连接？日
+# 志里最后有几条这个消息？**
+
+# %%
+answer = None
+predictions.CONNECTIONS.check(answer)
+
+# %%
+answer = None
+predictions.COPIES.check(answer)
 
 # %%
 run = late_response()
@@ -205,14 +249,22 @@ print(f"{connections} connection more, appended: {appended}")
 # ## Silent failures
 #
 # An asynchronous producer sends sixty messages, in batches of ten. The broker rejects every attempt of the second and
-# the third batch, and accepts the others. **How many messages are missing in the end, and which call told the
-# program?**
+# the third batch, and accepts the others. **How many messages are missing in the end, and which call tells the program:
+# `"send"`, `"close"` or `"none"`?**
 
 # %% [markdown] lang="zh"
 # ## 无从得知的事
 #
 # 一个异步生产者发送六十条消息，每批十条。broker 在每次尝试时都拒绝第二批和第三批，接受其他的。**最后少了几条消息，是
-# 哪个调用告诉程序的？**
+# 哪个调用告诉程序的：`"send"`、`"close"`，还是没有（`"none"`）？**
+
+# %%
+answer = None
+predictions.MISSING.check(answer)
+
+# %%
+answer = None
+predictions.TOLD.check(answer)
 
 # %%
 with Cluster() as cluster:
@@ -239,9 +291,9 @@ with Cluster() as cluster:
 # ## Now you
 #
 # - Let `old` use four producers in four threads. Which row changes, and what is lost?
+# - Write the collation: [the lab](../../labs/ch02-collation.md).
 # - Set `request.timeout.ms` to 1000 for `late_response` (`running_producer(…)` in
-#   `chapters/ch02_producer/figures/old_producer_runs.py`). What is in the log?
-# - Then write the collation: [the lab](../../labs/ch02-collation.md).
+#   `chapters/ch02_producer/figures/old_producer_runs.py`). **How often is the message in the log then?**
 
 # %% [markdown] lang="zh"
 # 没有任何调用。每一批在日志里有一行，如此而已（上面把它关掉了；请打开看看）。
@@ -249,6 +301,10 @@ with Cluster() as cluster:
 # ## 轮到你了
 #
 # - 让 `old` 用四个线程、四个生产者。哪一行会变，失去了什么？
+# - 自己写出整理：[实验](../../labs/ch02-collation.md)。
 # - 为 `late_response` 把 `request.timeout.ms` 设为 1000（`chapters/ch02_producer/figures/old_producer_runs.py` 里的
-#   `running_producer(…)`）。日志里有什么？
-# - 然后自己写出整理：[实验](../../labs/ch02-collation.md)。
+#   `running_producer(…)`）。**这时日志里有几条这个消息？**
+
+# %%
+answer = None
+predictions.PATIENT_COPIES.check(answer)

@@ -3,7 +3,12 @@
 import pytest
 
 from chapters.ch01_introduction.figures import predictions
-from chapters.ch02_producer.figures import connection_predictions, producer_predictions, request_predictions
+from chapters.ch02_producer.figures import (
+    connection_predictions,
+    old_producer_predictions,
+    producer_predictions,
+    request_predictions,
+)
 from chapters.ch06_storage.figures import (
     append_predictions,
     purgatory_predictions,
@@ -49,6 +54,7 @@ ALL = predictions_of(
     producer_predictions,
     connection_predictions,
     request_predictions,
+    old_producer_predictions,
     purgatory_predictions,
     replication_predictions,
     predictions_of_connect,
