@@ -15,7 +15,6 @@ CHECK = ".check(answer)"
 WITHOUT_A_CHECK = {
     "ch01_introduction/getting_started": 2,
     "ch01_introduction/persistence": 3,
-    "ch03_old_consumer/old_consumers": 9,
     "ch05_coordinator/joining_a_group": 6,
     "ch05_coordinator/sessions_and_states": 5,
     "ch07_controller/controller_at_work": 8,

@@ -9,6 +9,7 @@ from chapters.ch02_producer.figures import (
     producer_predictions,
     request_predictions,
 )
+from chapters.ch03_old_consumer.figures import old_consumer_predictions
 from chapters.ch06_storage.figures import (
     append_predictions,
     purgatory_predictions,
@@ -55,6 +56,7 @@ ALL = predictions_of(
     connection_predictions,
     request_predictions,
     old_producer_predictions,
+    old_consumer_predictions,
     purgatory_predictions,
     replication_predictions,
     predictions_of_connect,
