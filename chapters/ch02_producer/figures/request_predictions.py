@@ -202,22 +202,24 @@ def beside_a_computation() -> str:
 
     with running_broker({}) as server, connect(server) as client:
 
-        def time_of(count: int) -> float:
-            begun = time.perf_counter()
+        def fastest(count: int) -> float:
+            """The time of the fastest of so many requests: it hardly depends on what else the machine does."""
+            times = []
             for _ in range(count):
+                begun = time.perf_counter()
                 client.exchange(produce_of(b"hello"), PRODUCE_VERSION)
-            return (time.perf_counter() - begun) / count
+                times.append(time.perf_counter() - begun)
+            return min(times)
 
-        time_of(50)  # what is done once is done
-        alone = min(time_of(20) for _ in range(3))
+        alone = fastest(100)
         thread = threading.Thread(target=compute)
         thread.start()
         try:
-            beside = time_of(20)
+            beside = fastest(20)
         finally:
             stop.set()
             thread.join()
-    return "slower" if beside > 1.5 * alone else "as before"
+    return "slower" if beside > 2 * alone else "as before"
 
 
 HAND_OVERS = Prediction(
