@@ -44,13 +44,21 @@ from kafka_lite.protocol.messages.api_00_produce import ProduceRequest
 # ## One record, three reads
 #
 # A shop sends an order to a broker in this notebook. Two programs read it, and one of them reads it again on the next
-# day. **How often is the record appended, and how often is the log read?** Count the arrows at the log.
+# day. Count the arrows at the log afterwards. **How often is the record appended, and how often is the log read?**
 
 # %% [markdown] lang="zh"
 # ## 一条记录，读三次
 #
-# 一家商店把一份订单发给本笔记本里的 broker。两个程序读它，其中一个第二天又读了一遍。**这条记录追加了几次，日志被读了几
-# 次？** 请数一数指向日志的箭头。
+# 一家商店把一份订单发给本笔记本里的 broker。两个程序读它，其中一个第二天又读了一遍。之后请数一数指向日志的箭头。**这
+# 条记录追加了几次，日志被读了几次？**
+
+# %%
+answer = None
+predictions.APPENDED.check(answer)
+
+# %%
+answer = None
+predictions.READ.check(answer)
 
 # %%
 sequence_diagram(one_record_two_readers())
@@ -58,12 +66,18 @@ sequence_diagram(one_record_two_readers())
 # %% [markdown]
 # ## Keys and partitions
 #
-# Where do the orders of these customers go?
+# The cell shows where the orders of four customers go. **Twelve customers, twelve partitions: how many partitions have
+# no customer, as a rule: `"none"`, `"about a third"` or `"most"`?**
 
 # %% [markdown] lang="zh"
 # ## 键与分区
 #
-# 这些顾客的订单会去哪里？
+# 单元格显示四位顾客的订单会去哪里。**十二位顾客，十二个分区：通常有多少分区没有顾客？一个也没有（`"none"`）、三分之一左
+# 右（`"about a third"`），还是大多数（`"most"`）？**
+
+# %%
+answer = None
+predictions.EMPTY.check(answer)
 
 # %%
 KEYS = ["ann", "bob", "cid", "dan"]
@@ -250,11 +264,17 @@ predictions.MODULE_OF_CLASS.check(answer)
 # - Find two keys of your own that share a partition of twelve, but not of thirteen.
 # - Give the brokers five, the partitions ten and the copies three, and compare with the table in the docstring of
 #   `assign_replicas_to_brokers`.
-# - Encode the request in version 2. Which part of it has become shorter, and what is it that a batch costs?
+# - Encode the request in version 2, whose messages have no batch. Which part of it has become shorter? **From how many
+#   records with values of 5 bytes on is a batch shorter than the same messages in version 2?**
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
 # - 找出你自己的两个键，它们在十二个分区时同在一个分区，十三个时不在。
 # - 设 broker 五个、分区十个、副本三个，与 `assign_replicas_to_brokers` 文档字符串里的表比较。
-# - 以版本 2 编码这个请求。哪一部分变短了？批次的代价是什么？
+# - 以版本 2 编码这个请求，那里的消息没有批次。哪一部分变短了？**值是 5 个字节时，从几条记录起，批次比版本 2 里同样的消
+#   息更短？**
+
+# %%
+answer = None
+predictions.SHORTER.check(answer)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from chapters.ch01_introduction.figures.platform_runs import one_record_two_readers
 from chapters.ch01_introduction.figures.quorum_tables import survived
 from chapters.ch01_introduction.figures.request_bytes import produce_request
 from kafka_learn.check import Prediction, Words
+from kafka_learn.recording.recorded_run import Kind
 from kafka_lite.admin.replica_assignment import BrokerMetadata, assign_replicas_to_brokers
 from kafka_lite.consumer.assignors.partition_assignor import Subscription
 from kafka_lite.consumer.assignors.range_assignor import RangeAssignor
 from kafka_lite.producer.partitioner import partition_for_key
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import memory_records
+from kafka_lite.record.record import MAGIC_V1, MAGIC_V2
 from kafka_lite.server.delayed_produce import DelayedProduce
 from kafka_lite.streams.kstream.windows import TimeWindows
 
@@ -53,6 +59,32 @@ def counted(minutes: Iterable[int]) -> dict[str, int]:
     return {f"{start}–{start + WINDOW_MIN}": count for start, count in Counter(starts).items()}
 
 
+@functools.cache
+def calls_of_the_log(what: str) -> int:
+    """How often a method of the log is called for one record and its readers."""
+    return sum(event.kind is Kind.CALL and event.what == what for event in one_record_two_readers())
+
+
+def empty_partitions(partitions: int) -> str:
+    """The share of partitions without a customer, if there are as many of both: the mean of many groups."""
+    groups = [CUSTOMERS[start : start + partitions] for start in range(0, len(CUSTOMERS) - partitions, partitions)]
+    taken = [len({partition_for_key(key.encode(), partitions) for key in group}) for group in groups]
+    share = 1 - sum(taken) / len(taken) / partitions
+    return "none" if share < 0.1 else "about a third" if share < 0.5 else "most"
+
+
+def records_until_a_batch_is_shorter(value: bytes) -> int:
+    """How many records it takes until a batch of today's format is shorter than the same messages in the old one."""
+    count = 1
+    while _size(MAGIC_V2, value, count) >= _size(MAGIC_V1, value, count):
+        count += 1
+    return count
+
+
+def _size(magic: int, value: bytes, count: int) -> int:
+    return len(memory_records(magic, CompressionType.NONE, [(None, value)] * count, timestamp=1_600_000_000_000))
+
+
 def _share_that_moves() -> str:
     share = moved(CUSTOMERS, 12, 13) / len(CUSTOMERS)
     return FEW if share < 0.25 else HALF if share < 0.75 else MOST
@@ -63,6 +95,35 @@ def _growth() -> int:
     return sizes[1] - sizes[0]
 
 
+APPENDED = Prediction(
+    lambda: calls_of_the_log("append_as_leader"),
+    Words("Readers share it: each has only a place in the log.", "读者共用它：每个读者只有自己的位置。"),
+    {
+        2: Words("Does each reader need a copy of its own?", "每个读者都要有自己的一份吗？"),
+        3: Words("Does a read write something?", "读的时候会写什么吗？"),
+    },
+)
+READ = Prediction(
+    lambda: calls_of_the_log("read"),
+    Words("A read deletes nothing, so it can be repeated.", "读并不删除，所以可以再读一遍。"),
+    {
+        2: Words("What about the next day?", "第二天呢？"),
+        1: Words("Does the log push records to those who want them?", "日志会把记录推给想要的程序吗？"),
+    },
+)
+EMPTY = Prediction(
+    lambda: empty_partitions(12),
+    Words(
+        "The hash scatters keys like dice. A key misses a given partition with 11/12, and twelve keys all miss it with "
+        "(11/12)¹², which is 35 percent. Many keys even it out.",
+        "散列就像掷骰子：一个键不落在某个分区的机会是 11/12，十二个键都不落在那里的机会是 (11/12)¹²，即 35%。键多了才会"
+        "均匀。",
+    ),
+    {
+        "none": Words("Does a hash remember where the other keys went?", "散列会记得别的键去了哪里吗？"),
+        "most": Words("Throw a die six times. How many of its sides do you see?", "把一个骰子掷六次，看得到几个面？"),
+    },
+)
 MOVED = Prediction(
     _share_that_moves,
     Words(
@@ -158,5 +219,21 @@ MODULE_OF_CLASS = Prediction(
             "It makes the operation. The class has a module of its own.", "操作由它创建，但这个类有自己的模块。"
         ),
         "DelayedProduce": Words("That is the class. The module is named in lower case.", "这是类名。模块名用小写。"),
+    },
+)
+SHORTER = Prediction(
+    lambda: records_until_a_batch_is_shorter(bytes(SHORT)),
+    Words(
+        "A batch begins with 61 bytes, and each record takes 12. In version 2 each takes 39: offset, size, checksum "
+        "and timestamp are written for every message.",
+        "批次开头是 61 字节，每条记录 12 字节；版本 2 里每条 39 字节：偏移量、长度、校验和、时间戳，每条消息都要写。",
+    ),
+    {
+        1: Words("The head of a batch alone has 61 bytes.", "批次的开头就有 61 字节。"),
+        2: Words("85 bytes against 78.", "85 字节对 78 字节。"),
+        6: Words(
+            "Let the notebook print the lengths of both, with some records.", "请让笔记本打印出两者的长度，放几条记录。"
+        ),
+        61: Words("So many bytes does a batch begin with.", "那是批次开头的字节数。"),
     },
 )

@@ -343,10 +343,10 @@ SHARE = Prediction(
 BESIDE = Prediction(
     beside_a_computation,
     Words(
-        "In both modes: a thread that does not get the GIL at once waits until the computing one gives it up, after 5 ms "
-        "(`sys.getswitchinterval()`). That does not happen to every request.",
-        "两种模式都是：线程没能立刻得到 GIL，就要等正在计算的线程让出来，5 ms 之后（`sys.getswitchinterval()`）。并不是每个请求都"
-        "会遇到。",
+        "In both modes: a thread that does not get the GIL at once waits until the computing one gives it up, after 5 "
+        "ms (`sys.getswitchinterval()`). That does not happen to every request.",
+        "两种模式都是：线程没能立刻得到 GIL，就要等正在计算的线程让出来，5 ms 之后（`sys.getswitchinterval()`）。并不是"
+        "每个请求都会遇到。",
     ),
     {
         "stopped": Words(
