@@ -16,18 +16,20 @@
 # *Book 7; its pages begin with [The controller](controller.md).*
 #
 # Three brokers in this process, with an embedded ZooKeeper. Broker 1 starts first, so it is the controller. Each run
-# starts three new brokers, and takes a second or two. Before you run a cell that ends in a question, answer it.
+# starts three new brokers, and takes a second or two. Before most of them there is a question: write your answer in the
+# place of `None` and run the cell. It says whether you are right, and why.
 
 # %% [markdown] lang="zh"
 # # 笔记本：看控制器怎样工作
 #
 # 本书第 7 章；正文从[控制器](controller.md)开始。
 #
-# 本进程里有三个 broker 和一个内嵌的 ZooKeeper。broker 1 最先启动，所以它是控制器。每次实录都启动三个新的 broker，用一
-# 两秒。凡是以问题结尾的单元格，先写下答案，再往下运行。
+# 本进程里有三个 broker 和一个内嵌的 ZooKeeper。broker 1 最先启动，所以它是控制器。每次实录都启动三个新的 broker，用一两
+# 秒。多数实录之前有一个问题：把答案写在 `None` 的位置，运行单元格，它会告诉你对不对，以及为什么。
 
 # %%
 from chapters.ch07_controller.figures import controller_figures
+from chapters.ch07_controller.figures import controller_predictions as predictions
 from chapters.ch07_controller.figures.controller_runs import (
     controlled_shutdown,
     controller_dies,
@@ -46,13 +48,31 @@ from kafka_lite.controller import partition_state_machine, replica_state_machine
 # %% [markdown]
 # ## The tables
 #
-# **Which arrows does a partition follow from its creation to its deletion? And a replica whose broker dies in
-# between?**
+# The states of a partition are NON_EXISTENT, NEW, ONLINE and OFFLINE. Those of a replica are the same, and
+# DELETION_STARTED, DELETION_SUCCESSFUL and DELETION_INELIGIBLE. A topic is created, used, and deleted. Write the states
+# with blanks between them, such as `"OFFLINE NEW"`: **through which states does its partition pass, between
+# NON_EXISTENT at the beginning and NON_EXISTENT at the end?**
 
 # %% [markdown] lang="zh"
 # ## 状态表
 #
-# **从创建到删除，一个分区走过哪些箭头？如果一个副本的 broker 中途崩溃，这个副本又走过哪些？**
+# 分区的状态有 NON_EXISTENT、NEW、ONLINE 和 OFFLINE；副本的状态除了这些，还有 DELETION_STARTED、DELETION_SUCCESSFUL 和
+# DELETION_INELIGIBLE。创建一个主题，使用它，再删除它。用空格隔开各个状态，例如 `"OFFLINE NEW"`：**从开头的 NON_EXISTENT
+# 到末尾的 NON_EXISTENT，它的分区中间经过哪些状态？**
+
+# %%
+answer = None
+predictions.PARTITION_STATES.check(answer)
+
+# %% [markdown]
+# **And through which states does a replica pass between ONLINE and NON_EXISTENT, if all goes well?**
+
+# %% [markdown] lang="zh"
+# **一切顺利的话，副本从 ONLINE 到 NON_EXISTENT，中间经过哪些状态？**
+
+# %%
+answer = None
+predictions.REPLICA_STATES.check(answer)
 
 # %%
 draw_states(partition_state_machine.VALID_PREVIOUS_STATES)
@@ -63,21 +83,31 @@ draw_states(replica_state_machine.VALID_PREVIOUS_STATES)
 # %% [markdown]
 # ## A topic comes and goes
 #
-# **In which step is the first request sent, and what has been written to ZooKeeper by then?**
+# The controller learns of a new topic from ZooKeeper, and tells the brokers with LeaderAndIsr. **In which state is the
+# partition when the first of these requests is sent: `"NON_EXISTENT"`, `"NEW"`, `"ONLINE"` or `"OFFLINE"`?**
 
 # %% [markdown] lang="zh"
 # ## 创建和删除主题
 #
-# **第一个请求在哪一步发出？到那时 ZooKeeper 里已经写了什么？**
+# 控制器从 ZooKeeper 得知新的主题，用 LeaderAndIsr 通知各个 broker。**发出第一个这样的请求时，分区处于哪个状态：
+# `"NON_EXISTENT"`、`"NEW"`、`"ONLINE"`，还是 `"OFFLINE"`？**
+
+# %%
+answer = None
+predictions.TOLD.check(answer)
 
 # %%
 sequence_diagram(topic_creation())
 
 # %% [markdown]
-# **Why do the brokers get StopReplica twice?**
+# The topic is deleted. Think of the states of its replicas. **How many StopReplica requests does each broker get?**
 
 # %% [markdown] lang="zh"
-# **每个 broker 为什么收到两次 StopReplica？**
+# 删除这个主题。想想它的副本经过的状态。**每个 broker 收到几个 StopReplica 请求？**
+
+# %%
+answer = None
+predictions.STOPS.check(answer)
 
 # %%
 sequence_diagram(topic_deletion())
@@ -98,12 +128,17 @@ InBothLanguages(controller_figures.elections)
 # %% [markdown]
 # ## A leader dies
 #
-# **How many requests does each broker get, and which one could be left out?**
+# The partition has its replicas on 2, 3 and 1. Broker 2 dies, and broker 3 leads. **How many times does broker 3 get
+# LeaderAndIsr?**
 
 # %% [markdown] lang="zh"
 # ## 一个主副本崩溃
 #
-# **每个 broker 收到几个请求？其中哪一个可以省掉？**
+# 分区的副本在 2、3、1 上。broker 2 崩溃，broker 3 当上主副本。**broker 3 收到几次 LeaderAndIsr？**
+
+# %%
+answer = None
+predictions.TOLD_TWICE.check(answer)
 
 # %%
 sequence_diagram(leader_dies())
@@ -111,12 +146,18 @@ sequence_diagram(leader_dies())
 # %% [markdown]
 # ## The controller dies
 #
-# It led nothing. **What does the new controller write, and what does it only repeat?**
+# It led nothing, but it was in the ISR of the partition that broker 2 leads, with the leader epoch 0. The new
+# controller tells all brokers what it finds in ZooKeeper. **Which leader epoch does the partition have in the end?**
 
 # %% [markdown] lang="zh"
 # ## 控制器崩溃
 #
-# 它不是任何分区的主副本。**新控制器写了什么？哪些只是重复？**
+# 它不是任何分区的主副本，但有一个分区的 ISR 里有它，那个分区的主副本在 broker 2 上，主副本的纪元是 0。新控制器把它在
+# ZooKeeper 里读到的告诉所有的 broker。**最后，这个分区的主副本纪元是多少？**
+
+# %%
+answer = None
+predictions.EPOCH.check(answer)
 
 # %%
 sequence_diagram(controller_dies())
@@ -124,12 +165,18 @@ sequence_diagram(controller_dies())
 # %% [markdown]
 # ## A broker stops
 #
-# **When is the last moment in which broker 2 leads something?**
+# Broker 2 leads one of two partitions, follows in the other, and stops in an orderly way. **How many partitions does it
+# lead at the moment when its session in ZooKeeper ends?**
 
 # %% [markdown] lang="zh"
 # ## 一个 broker 停止
 #
-# **broker 2 最后一次当主副本是在什么时候？**
+# 有两个分区，broker 2 是一个的主副本，另一个的备份副本。它正常停止。**它在 ZooKeeper 里的会话结束的那一刻，它是几个分区
+# 的主副本？**
+
+# %%
+answer = None
+predictions.LED.check(answer)
 
 # %%
 sequence_diagram(controlled_shutdown())
@@ -137,13 +184,18 @@ sequence_diagram(controlled_shutdown())
 # %% [markdown]
 # ## What each broker knows
 #
-# The metadata caches of three brokers, while leaders move. **Which brokers does each of them show after broker 3 has
-# gone?**
+# The metadata caches of three brokers, while leaders move. The replicas of demo-0 are on 3, 1 and 2, those of demo-1 on
+# 1, 2 and 3, and all are in sync. Broker 3 dies. **Which broker leads demo-0 in the cache of broker 2?**
 
 # %% [markdown] lang="zh"
 # ## 各个 broker 知道什么
 #
-# 主副本移走时，看三个 broker 的元数据缓存。**broker 3 停止之后，各个缓存里有哪些 broker？**
+# 主副本移走时，看三个 broker 的元数据缓存。demo-0 的副本在 3、1、2 上，demo-1 的在 1、2、3 上，全都同步。broker 3 崩
+# 溃。**在 broker 2 的缓存里，demo-0 的主副本是哪个 broker？**
+
+# %%
+answer = None
+predictions.LEADER.check(answer)
 
 # %%
 with running_brokers() as brokers:
@@ -166,10 +218,16 @@ with running_brokers() as brokers:
 # ## Now you
 #
 # - Start broker 3 again in the last cell (`brokers.start(3)`), and wait until it is in both ISRs. Does it lead again?
-# - Stop the controller and the leader of a partition at the same moment. Which of the two is replaced first, and why?
+# - The controller and the leader of a partition die at the same moment: `controller_dies(with_the_leader=True)`.
+#   **Which of the two is replaced first, the `"controller"` or the `"leader"`, or is it `"both"` at once?**
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
 # - 在最后一个单元格里重新启动 broker 3（`brokers.start(3)`），等它回到两个 ISR 里。它又当上主副本了吗？
-# - 让控制器和某个分区的主副本同时停止。哪一个先有人接替？为什么？
+# - 控制器和某个分区的主副本同时崩溃：`controller_dies(with_the_leader=True)`。**哪一个先有人接替：控制器
+#   （`"controller"`）、主副本（`"leader"`），还是同时（`"both"`）？**
+
+# %%
+answer = None
+predictions.REPLACED.check(answer)

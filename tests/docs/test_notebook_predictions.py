@@ -16,7 +16,6 @@ WITHOUT_A_CHECK = {
     "ch01_introduction/persistence": 3,
     "ch05_coordinator/joining_a_group": 6,
     "ch05_coordinator/sessions_and_states": 5,
-    "ch07_controller/controller_at_work": 8,
     "ch08_pipelines/connect_by_hand": 3,
     "ch09_streams/streams_and_tables": 9,
     "ch10_advanced/timestamps": 5,

@@ -270,13 +270,15 @@ def new_leader_on_the_brokers() -> RecordedRun:
     )
 
 
-def controller_dies() -> RecordedRun:
-    """The controller dies. It leads no partition, so only the controller changes."""
+def controller_dies(*, with_the_leader: bool = False) -> RecordedRun:
+    """The controller dies. It leads no partition, so only the controller changes, unless the leader dies with it."""
 
     def scene(brokers: RunningBrokers, recording: Recording) -> None:
+        if with_the_leader:
+            _die(brokers, recording, 2)
         _die(brokers, recording, 1)
         wait_until(lambda: any(server.controller.is_active for server in brokers.servers.values()), WAIT_MS)
-        _settled(brokers, 2)
+        _settled(brokers, 3 if with_the_leader else 2)
 
     return _recorded(
         "controller_dies",

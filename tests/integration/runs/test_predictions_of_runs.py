@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from chapters.ch04_new_consumer.figures import consumer_predictions
+from chapters.ch07_controller.figures import controller_predictions
 from tests.support.chapter_predictions import assert_tells_right_from_wrong, predictions_of
 
-ALL = predictions_of(consumer_predictions)
+ALL = predictions_of(
+    consumer_predictions,
+    controller_predictions,
+)
 
 
 @pytest.mark.parametrize("name", ALL)
