@@ -101,9 +101,9 @@ def leader_after(replicas: tuple[int, ...], dead: int) -> int:
 @functools.cache
 def replaced_first() -> str:
     """The one of the two that is replaced first when the controller and a leader die together."""
-    happened = [event.what for event in controller_runs.controller_dies(with_the_leader=True)]
-    elected = next(number for number, what in enumerate(happened) if what.startswith("is the controller"))
-    led = next(number for number, what in enumerate(happened) if what.startswith(f"set …/{TOPIC}"))
+    run = list(controller_runs.controller_dies(with_the_leader=True))
+    elected = next(number for number, event in enumerate(run) if event.what.startswith("is the controller"))
+    led = next(number for number, event in enumerate(run) if str(event.detail.get("says")).startswith("leader 3"))
     return "controller" if elected < led else "leader"
 
 

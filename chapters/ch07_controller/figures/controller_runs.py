@@ -274,9 +274,9 @@ def controller_dies(*, with_the_leader: bool = False) -> RecordedRun:
     """The controller dies. It leads no partition, so only the controller changes, unless the leader dies with it."""
 
     def scene(brokers: RunningBrokers, recording: Recording) -> None:
-        if with_the_leader:
-            _die(brokers, recording, 2)
         _die(brokers, recording, 1)
+        if with_the_leader:  # second, or the controller could still replace it
+            _die(brokers, recording, 2)
         wait_until(lambda: any(server.controller.is_active for server in brokers.servers.values()), WAIT_MS)
         _settled(brokers, 3 if with_the_leader else 2)
 
