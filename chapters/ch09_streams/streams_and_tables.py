@@ -16,7 +16,8 @@
 # *Book 9.2; its pages are [The DSL](dsl.md) and [Windows, sessions and late data](windows.md).*
 #
 # The same records, read as a stream and as a table; joins of both kinds; and a day of real flights in windows, in the
-# order in which they left. Before you run a cell that ends in a question, answer it.
+# order in which they left. Before each step there is a question: write your answer in the place of `None` and run the
+# cell. It says whether you are right, and why.
 
 # %% [markdown] lang="zh"
 # # 笔记本：流、表与窗口
@@ -24,9 +25,10 @@
 # 本书 9.2；相应的正文是 [DSL](dsl.md)和[窗口、会话与迟到的数据](windows.md)。
 #
 # 同样的记录，当作流读，再当作表读；流和表的各种连接；最后是窗口里的一天真实航班，按起飞的先后。
-# 单元格如果以问题结尾，请先回答，再运行。
+# 每一步之前有一个问题：把答案写在 `None` 的位置，运行单元格，它会告诉你对不对，以及为什么。
 
 # %%
+from chapters.ch09_streams.figures import tables_predictions as predictions
 from chapters.ch09_streams.figures.window_figures import joined_values, sessions_after_each
 from kafka_learn.both_languages import with_chinese_twin
 from kafka_learn.drawing.charts import BarChart
@@ -58,13 +60,27 @@ def show(builder, *inputs):
 # ## One topic, read in two ways
 #
 # The topic says where people are. Ann is in Rome, Bob is in Rome, then Ann is in Oslo. First we count the records of
-# each city as a *stream*, then as a *table*. **What are the last counts of Rome and Oslo, in each case?**
+# each city as a *stream*, then as a *table*. **What is the last count of Rome, when the topic is read as a stream?**
 
 # %% [markdown] lang="zh"
 # ## 一个主题，两种读法
 #
 # 主题说明人在哪里。Ann 在 Rome，Bob 在 Rome，然后 Ann 在 Oslo。我们先把它当作**流**，再当作**表**，数每个城市的记录。
-# **两种情况下，Rome 和 Oslo 最后的计数各是多少？**
+# **当作流来读，Rome 最后的计数是多少？**
+
+# %%
+answer = None
+predictions.ROME_OF_THE_STREAM.check(answer)
+
+# %% [markdown]
+# **And when it is read as a table?**
+
+# %% [markdown] lang="zh"
+# **当作表来读呢？**
+
+# %%
+answer = None
+predictions.ROME_OF_THE_TABLE.check(answer)
 
 # %%
 MOVES = [("places", "ann", "Rome"), ("places", "bob", "Rome"), ("places", "ann", "Oslo")]
@@ -92,12 +108,16 @@ show(as_table(), *MOVES)
 # The stream counts visits: nothing that has happened goes away. The table counts people: a person who is in Oslo is no
 # longer in Rome. For that, the change must know the old city.
 #
-# **How many records go through the repartition topic of the table, for three moves?**
+# The count by city needs a repartition topic. **How many records go through it for the three moves?**
 
 # %% [markdown] lang="zh"
 # 流数的是到访：发生过的不会消失。表数的是人：到了 Oslo 的人就不在 Rome 了。为此，改动必须知道旧的城市。
 #
-# **三次移动，有多少条记录经过表的重分区主题？**
+# 按城市计数需要一个重分区主题。**三次移动，有多少条记录经过它？**
+
+# %%
+answer = None
+predictions.REPARTITIONED.check(answer)
 
 # %%
 with new_driver(as_table()) as driver:
@@ -115,17 +135,30 @@ for record in records:
 #
 # ## Who looks whom up
 #
-# Clicks meet a table of users. A click comes before its user, one after it, and one when the user is gone.
-# **Which of the three clicks does `join` send, and what does `left_join` send for the others? When the user comes, is
-# anything sent?**
+# Clicks meet a table of users. Click A comes before its user, click B after it, and click C when the user has been
+# deleted. **How many records does `join` send for these three clicks and two changes of the user?**
 
 # %% [markdown] lang="zh"
 # 四条：第三次移动是两条记录，因为两个城市可能在不同的分区。最后一个字节说明值是来还是走。
 #
 # ## 谁查谁
 #
-# 点击与用户表相遇。一次点击早于它的用户，一次晚于它，还有一次在用户删除之后。
-# **三次点击里，`join` 发送哪几次？对其余的，`left_join` 发送什么？用户到来时，发送什么吗？**
+# 点击与用户表相遇。点击 A 早于它的用户，点击 B 晚于它，点击 C 在用户删除之后。**三次点击，加上用户的两次改动，`join` 一
+# 共发送几条记录？**
+
+# %%
+answer = None
+predictions.INNER.check(answer)
+
+# %% [markdown]
+# **And how many does `left_join` send?**
+
+# %% [markdown] lang="zh"
+# **`left_join` 发送几条？**
+
+# %%
+answer = None
+predictions.LEFT.check(answer)
 
 # %%
 CLICKS = [
@@ -141,10 +174,17 @@ for name in ("join", "left_join"):
     show(builder, *CLICKS)
 
 # %% [markdown]
-# Now both sides are tables, so both drive the join. **Which lines of the three joins differ?**
+# Now both sides are tables, so both drive the join. Five changes of one key: left=a, right=1, left=b, left is deleted,
+# right is deleted. Write their numbers with blanks between them, such as `"2 3"`: **for which of the changes 1 to 5 do
+# `join`, `left_join` and `outer_join` not all send the same?**
 
 # %% [markdown] lang="zh"
-# 现在两边都是表，所以两边都推动连接。**三种连接，哪几行不同？**
+# 现在两边都是表，所以两边都推动连接。同一个键的五次改动：左边是 a，右边是 1，左边是 b，删除左边，删除右边。用空格隔开编
+# 号，例如 `"2 3"`：**1 到 5 的改动里，对哪几个，`join`、`left_join` 和 `outer_join` 发送的不全相同？**
+
+# %%
+answer = None
+predictions.DIFFERING.check(answer)
 
 # %%
 CHANGES = [("left", "k", "a"), ("right", "k", "1"), ("left", "k", "b"), ("left", "k", None), ("right", "k", None)]
@@ -158,11 +198,16 @@ for name in ("join", "left_join", "outer_join"):
 
 # %% [markdown]
 # Two streams have no current value. They need a window: how far apart may two records be? Clicks and views, within 5.
-# **A view of the time 8 comes last. Which click does it meet?**
+# There is click A with the time 10, and later click B with the time 16. **A view of the time 8 comes last. Which click
+# does it meet: `"A"`, `"B"`, `"both"` or none (`""`)?**
 
 # %% [markdown] lang="zh"
-# 两个流没有当前值。它们需要一个窗口：两条记录最多相距多远？点击和浏览，在 5 之内。
-# **最后来了一条时间为 8 的浏览。它遇到哪次点击？**
+# 两个流没有当前值。它们需要一个窗口：两条记录最多相距多远？点击和浏览，在 5 之内。先有时间为 10 的点击 A，后有时间为 16
+# 的点击 B。**最后来了一条时间为 8 的浏览。它遇到哪次点击：`"A"`、`"B"`、两次（`"both"`），还是一次也没有（`""`）？**
+
+# %%
+answer = None
+predictions.MET.check(answer)
 
 # %%
 RECORDS = [("clicks", "A", 10), ("views", "1", 14), ("clicks", "B", 16), ("views", "2", 22), ("views", "3", 8)]
@@ -172,13 +217,17 @@ for (topic, value, time), sent in zip(RECORDS, joined_values(RECORDS, JoinWindow
 # %% [markdown]
 # ## Where a topic is needed
 #
-# `select_key` marks the stream, and `count` sees the mark. **How many sub-topologies does this topology have, and what
-# is between them?**
+# `select_key` marks the stream, and `count` sees the mark. Clicks get the page as their key, are grouped by it and
+# counted. **How many sub-topologies does this topology have?**
 
 # %% [markdown] lang="zh"
 # ## 哪里需要主题
 #
-# `select_key` 给流作了标记，`count` 看到标记。**这个拓扑有几个子拓扑，它们之间是什么？**
+# `select_key` 给流作了标记，`count` 看到标记。点击改以页面为键，按它分组，再计数。**这个拓扑有几个子拓扑？**
+
+# %%
+answer = None
+predictions.GROUPS.check(answer)
 
 # %%
 builder = KStreamBuilder()
@@ -190,14 +239,18 @@ TopologyDrawing(builder.set_application_id("app").describe())
 #
 # Flights left Newark on 1 January 2013. Each record comes when its flight has left, and its time is the *scheduled*
 # departure: a flight that leaves late is late data. **How many of the records are late, that is, older than one that
-# came before: one in ten, nearly a half, or nearly all?**
+# came before: `"one in ten"`, `"nearly a half"` or `"nearly all"`?**
 
 # %% [markdown] lang="zh"
 # ## 窗口里的一天
 #
-# 2013 年 1 月 1 日从 Newark 起飞的航班。每条记录在航班起飞时到来，它的时间是**计划的**起飞时刻：
-# 晚点的航班就是迟到的数据。
-# **有多少记录迟到，也就是比之前来过的某一条更早：十分之一，将近一半，还是几乎全部？**
+# 2013 年 1 月 1 日从 Newark 起飞的航班。每条记录在航班起飞时到来，它的时间是**计划的**起飞时刻：晚点的航班就是迟到的数
+# 据。**有多少记录迟到，也就是比之前来过的某一条更早：十分之一（`"one in ten"`）、将近一半（`"nearly a half"`），还是几
+# 乎全部（`"nearly all"`）？**
+
+# %%
+answer = None
+predictions.LATE.check(answer)
 
 # %%
 MINUTE = 60_000
@@ -213,14 +266,18 @@ for _, time in by_departure:
 print(late, "of", len(by_departure), "records are late")
 
 # %% [markdown]
-# Nearly a half: flights do not leave in the order of the timetable. No record is lost, each finds the window of its
-# own hour. But a count is final only when its last flight has left. **How long after the end of its hour does a count
-# change for the last time: which hour is the worst?**
+# Nearly a half: flights do not leave in the order of the timetable. No record is lost, each finds the window of its own
+# hour. But a count is final only when its last flight has left. The first hour is 5, the last 22. A guess is enough
+# here: **which hour is the worst, that is, whose count changes longest after the end of its hour?**
 
 # %% [markdown] lang="zh"
 # 将近一半：航班不按时刻表的顺序起飞。没有一条记录丢失，每条都找到自己那一小时的窗口。
 # 但是要等最后一个航班起飞，计数才不再变。
-# **一小时结束之后多久，它的计数还会最后变一次？哪一小时最晚？**
+# 最早的一小时是 5，最晚的是 22。这里猜一猜就行：**哪一小时最糟，也就是结束之后最久，计数还在变？**
+
+# %%
+answer = None
+predictions.WORST.check(answer)
 
 # %%
 builder = KStreamBuilder()
@@ -254,16 +311,21 @@ changes()
 #
 # ## Sessions
 #
-# A session has no fixed end. The gap is 5; records come at 0, 4, 20 and 11. **Which sessions are there before a record
-# of the time 15 comes, and which after it?**
+# A session has no fixed end. The gap is 5; records of the times 0, 4, 20 and 11 come in this order, and then one of the
+# time 15. Write each session as its start, its end and the number of its records, such as `"0-4:2 7-7:1"`: **which
+# sessions are there in the end?**
 
 # %% [markdown] lang="zh"
 # 整点一过就给结果，会漏掉这些航班。Kafka 0.10.2 不等：每条记录都发送一个新的计数，窗口保留一天（`until`）。
 #
 # ## 会话
 #
-# 会话没有固定的结束。间隔是 5；记录的时间是 0、4、20、11。
-# **时间为 15 的记录到来之前有哪些会话，之后有哪些？**
+# 会话没有固定的结束。间隔是 5；时间为 0、4、20、11 的记录依次到来，然后是时间为 15 的一条。每个会话写成开始、结束和记录
+# 数，例如 `"0-4:2 7-7:1"`：**最后有哪些会话？**
+
+# %%
+answer = None
+predictions.MERGED.check(answer)
 
 # %%
 TIMES = [0, 4, 20, 11, 15]
@@ -273,17 +335,22 @@ for time, sessions in zip(TIMES, sessions_after_each(TIMES, SessionWindows.with_
 # %% [markdown]
 # ## Now you
 #
-# - Count the flights of a day by hopping windows of two hours. In how many windows is each flight?
 # - Give the hours `until(2 * HOUR)`, let the flights of two days come, and find a count that starts over.
 # - Then write it: [where a topic is needed](../../labs/ch09-repartition.md),
 #   [the join of two tables](../../labs/ch09-table-join.md), [windows](../../labs/ch09-window-assignment.md) and
 #   [sessions](../../labs/ch09-session-merge.md).
+# - Count the flights of a day by hopping windows of two hours that advance by one. **In how many windows is each
+#   flight?**
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
-# - 用两小时的跳跃窗口数一天的航班。每个航班在几个窗口里？
 # - 给每小时的窗口加上 `until(2 * HOUR)`，让两天的航班到来，找一个从头开始的计数。
 # - 然后自己写：[哪里需要主题](../../labs/ch09-repartition.md)，
 #   [两个表的连接](../../labs/ch09-table-join.md)，[窗口](../../labs/ch09-window-assignment.md)和
 #   [会话](../../labs/ch09-session-merge.md)。
+# - 用两小时的跳跃窗口数一天的航班，每次前进一小时。**每个航班在几个窗口里？**
+
+# %%
+answer = None
+predictions.IN_WINDOWS.check(answer)

@@ -17,7 +17,6 @@ WITHOUT_A_CHECK = {
     "ch05_coordinator/joining_a_group": 6,
     "ch05_coordinator/sessions_and_states": 5,
     "ch08_pipelines/connect_by_hand": 3,
-    "ch09_streams/streams_and_tables": 9,
     "ch10_advanced/timestamps": 5,
     "topics_as_tables/topics_as_data_frames": 6,
 }
