@@ -5,18 +5,16 @@ Members come and are killed, the coordinator is killed: no partition ever has tw
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
 
 from kafka_lite.common.utils import java_abs, java_string_hash
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.group_members import Member, ModernConfluentMember
+from tests.support.group_watcher import GroupWatcher
 from tests.support.java_members import JavaMember, Modern39, Modern41
 from tests.support.kafka_tools import KafkaTools, words
 
@@ -36,34 +34,6 @@ QUICK = {
     "min.insync.replicas": "1",
     "zookeeper.session.timeout.ms": "3000",
 }
-
-
-class Watcher(threading.Thread):
-    """Looks at the group all the time: each partition has one owner at most."""
-
-    def __init__(self, bootstrap_servers: str) -> None:
-        super().__init__(name="watcher", daemon=True)
-        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
-        self._stopping = threading.Event()
-        self.looks = 0
-        self.shared: list[object] = []
-
-    def run(self) -> None:
-        while not self._stopping.wait(0.05):
-            try:
-                members = self._admin.describe_consumer_groups([GROUP])[GROUP].result(30).members
-            except KafkaException:
-                continue  # the coordinator is moving
-            owned = [tp.partition for member in members for tp in member.assignment.topic_partitions]
-            self.looks += 1
-            if len(owned) != len(set(owned)):
-                self.shared.append([(m.client_id, m.assignment.topic_partitions) for m in members])
-
-    def stop(self) -> None:
-        self._stopping.set()
-        self.join(60)
-        assert self.shared == []
-        assert self.looks > 10
 
 
 @pytest.fixture
@@ -90,7 +60,7 @@ def test_java_and_librdkafka_share_a_group_through_kills(cluster: Cluster) -> No
 
     with ExitStack() as stack:
         bootstrap = cluster.bootstrap_servers
-        watcher = Watcher(bootstrap)
+        watcher = GroupWatcher(bootstrap, GROUP)
         members: list[Member] = [stack.enter_context(Modern41(bootstrap, GROUP, TOPIC))]
         watcher.start()
         stack.callback(watcher.stop)

@@ -11,9 +11,10 @@ from collections.abc import Collection
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
-from kafka_lite.coordinator.group.group_metadata import CONSUMER_PROTOCOL_TYPE, GroupMetadata
+from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.member_metadata import MemberMetadata
+from kafka_lite.coordinator.group.modern.consumer_group import CONSUMER_PROTOCOL_TYPE
 from kafka_lite.protocol.messages.api_15_describe_groups import DescribedGroup, DescribedGroupMember
 from kafka_lite.protocol.messages.api_16_list_groups import ListedGroup, ListGroupsResponse
 

@@ -119,7 +119,7 @@ class GroupCoordinator:
 
     def handle_join_group(self, request: JoinGroupRequest, client: JoiningClient, respond: JoinCallback) -> None:
         """A client wants to be in the next generation."""
-        error = self._check_join(request, client)
+        error = self.check_join(request, client)
         if error is not Errors.NONE:
             respond(join_error(request.member_id, error))
             return
@@ -137,7 +137,8 @@ class GroupCoordinator:
             if group.is_in(GroupState.PREPARING_REBALANCE):
                 self.rebalancer.check_join(group)
 
-    def _check_join(self, request: JoinGroupRequest, client: JoiningClient) -> Errors:
+    def check_join(self, request: JoinGroupRequest, client: JoiningClient) -> Errors:
+        """Why any group refuses this request; NONE if it does not."""
         error = self.check_group(request.group_id)
         if error is not Errors.NONE:
             return error
@@ -157,7 +158,7 @@ class GroupCoordinator:
             group.remove(request.member_id)
             respond(join_error(UNKNOWN_MEMBER_ID, Errors.GROUP_MAX_SIZE_REACHED))
         elif group.is_in(GroupState.DEAD):
-            # Another thread has just removed the group from the cache: it has moved, or will be created again.
+            # Another thread has just removed the group from the cache.
             raise Errors.COORDINATOR_NOT_AVAILABLE.exception()
         elif not self.rebalancer.becomes_classic(group) or not _supports_protocols(group, request):
             raise Errors.INCONSISTENT_GROUP_PROTOCOL.exception()
@@ -392,11 +393,11 @@ class GroupCoordinator:
             return LeaveGroupResponse(error_code=error.code)
         group = self.group_manager.get_group(group_id)
         if group is None:
-            return _leave_response(leaving, [Errors.UNKNOWN_MEMBER_ID] * len(leaving))
+            return leave_response(leaving, [Errors.UNKNOWN_MEMBER_ID] * len(leaving))
         with group.lock:
             if group.is_in(GroupState.DEAD):
                 return LeaveGroupResponse(error_code=Errors.COORDINATOR_NOT_AVAILABLE.code)
-            return _leave_response(leaving, [self._leave(group, identity) for identity in leaving])
+            return leave_response(leaving, [self._leave(group, identity) for identity in leaving])
 
     def _leave(self, group: GroupMetadata, identity: MemberIdentity) -> Errors:
         member_id, instance_id = identity.member_id, identity.group_instance_id
@@ -410,7 +411,6 @@ class GroupCoordinator:
             member = group.checked_member(member_id, instance_id)
         except ApiError as failure:
             return Errors.UNKNOWN_MEMBER_ID if member_id == UNKNOWN_MEMBER_ID else failure.error
-        logger.info("Member %s leaves group %s: %s", member_id, group.group_id, identity.reason or NO_REASON)
         reason = f"Removing member {member_id} on LeaveGroup; client reason: {identity.reason or NO_REASON}"
         self.rebalancer.remove_member_and_update_group(group, member, reason)
         self.rebalancer.complete_heartbeat(group, member_id)
@@ -441,7 +441,8 @@ def _protocols(request: JoinGroupRequest) -> Protocols:
     return list(protocols.items())
 
 
-def _leave_response(leaving: Sequence[MemberIdentity], errors: Sequence[Errors]) -> LeaveGroupResponse:
+def leave_response(leaving: Sequence[MemberIdentity], errors: Sequence[Errors]) -> LeaveGroupResponse:
+    """The response with one error for each member."""
     members = [
         MemberResponse(member_id=m.member_id, group_instance_id=m.group_instance_id, error_code=error.code)
         for m, error in zip(leaving, errors, strict=True)

@@ -16,7 +16,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_lock import GroupLock
 from kafka_lite.coordinator.group.group_state import VALID_PREVIOUS_STATES, GroupState
 from kafka_lite.coordinator.group.member_metadata import JoinCallback, MemberMetadata, Protocols, join_error, sync_error
-from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
+from kafka_lite.coordinator.group.modern.consumer_group import CONSUMER_PROTOCOL_TYPE, ConsumerGroup
 from kafka_lite.coordinator.group.modern.group_writer import GroupWriter
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.coordinator.group.offset_cache import OffsetCache
@@ -28,7 +28,6 @@ from kafka_lite.protocol.version_prefixed import decode_with_version
 
 logger = logging.getLogger(__name__)
 
-CONSUMER_PROTOCOL_TYPE = "consumer"
 MEMBER_ID_DELIMITER = "-"
 
 
@@ -298,6 +297,24 @@ class GroupMetadata:
         self.leader_id = leader_id
         self.state_timestamp_ms = state_timestamp_ms
         self._subscribed_topics = self._compute_subscribed_topics()
+
+    def become_classic(self, members: Iterable[MemberMetadata], generation_id: int) -> None:
+        """Take over the members of a group of KIP-848, in a generation of their own: STABLE."""
+        for member in members:
+            self.add(member)
+        self.state, self.state_timestamp_ms = GroupState.STABLE, self._time.milliseconds()
+        self.generation_id = generation_id
+        self.protocol_name = self.select_protocol()
+        self._subscribed_topics = self._compute_subscribed_topics()
+
+    def forget_members(self) -> None:
+        """Hand over the members to a group of KIP-848, of which only ``modern`` knows."""
+        for member_id in list(self.members):
+            self.remove(member_id)
+        self.pending_members.clear()
+        self.pending_sync_members.clear()
+        self.state, self.state_timestamp_ms = GroupState.EMPTY, self._time.milliseconds()
+        self.protocol_name = None
 
     def current_member_metadata(self) -> list[JoinGroupResponseMember]:
         """All members with their metadata for the elected protocol, from which the leader computes the assignment."""

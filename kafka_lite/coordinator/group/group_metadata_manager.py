@@ -23,11 +23,15 @@ from kafka_lite.coordinator.group.group_loader import GroupLoader, batches_of
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_records_appender import GroupRecordsAppender
 from kafka_lite.coordinator.group.group_state import GroupState
+from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
+from kafka_lite.coordinator.group.modern.group_change import GroupChange
 from kafka_lite.coordinator.group.modern.group_writer import GroupWriter, Records
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.coordinator.group.offset_cache import OffsetCache
 from kafka_lite.coordinator.group.offsets_log import (
+    COMMIT_ERRORS,
     COMMIT_POLL_MS,
+    GROUP_ERRORS,
     LOAD_RETRY_MS,
     AppendResult,
     OffsetsLog,
@@ -41,27 +45,6 @@ Offsets = Mapping[TopicPartition, OffsetAndMetadata]
 GroupCallback = Callable[[GroupMetadata], None]
 OffsetsSelector = Callable[[GroupMetadata], Offsets]
 """Takes offsets out of a group's cache, and returns them."""
-
-COMMIT_ERRORS = {
-    Errors.UNKNOWN_TOPIC_OR_PARTITION: Errors.COORDINATOR_NOT_AVAILABLE,
-    Errors.NETWORK_EXCEPTION: Errors.COORDINATOR_LOAD_IN_PROGRESS,  # of a verification; a client retries after both
-    Errors.NOT_ENOUGH_REPLICAS: Errors.COORDINATOR_NOT_AVAILABLE,
-    Errors.NOT_ENOUGH_REPLICAS_AFTER_APPEND: Errors.COORDINATOR_NOT_AVAILABLE,
-    Errors.NOT_LEADER_OR_FOLLOWER: Errors.NOT_COORDINATOR,
-    Errors.KAFKA_STORAGE_ERROR: Errors.NOT_COORDINATOR,
-    Errors.MESSAGE_TOO_LARGE: Errors.INVALID_COMMIT_OFFSET_SIZE,
-    Errors.RECORD_LIST_TOO_LARGE: Errors.INVALID_COMMIT_OFFSET_SIZE,
-    Errors.INVALID_FETCH_SIZE: Errors.INVALID_COMMIT_OFFSET_SIZE,
-}
-"""The error that a consumer gets when its commit cannot be appended, by the error that a producer would get."""
-
-GROUP_ERRORS = COMMIT_ERRORS | {
-    Errors.REQUEST_TIMED_OUT: Errors.REBALANCE_IN_PROGRESS,
-    Errors.MESSAGE_TOO_LARGE: Errors.UNKNOWN_SERVER_ERROR,
-    Errors.RECORD_LIST_TOO_LARGE: Errors.UNKNOWN_SERVER_ERROR,
-    Errors.INVALID_FETCH_SIZE: Errors.UNKNOWN_SERVER_ERROR,
-}
-"""The error that a member gets when the assignment of its generation cannot be appended, likewise."""
 
 
 class GroupMetadataManager:
@@ -161,8 +144,13 @@ class GroupMetadataManager:
     ) -> None:
         """Write the generation and its assignment. Must be called with the group's lock held. The append runs once the
         lock is free, and ``on_stored`` is called with the lock held again."""
-        key = group_records.group_metadata_key(group.group_id)
-        value = group_records.group_metadata_value(group, assignment, self.config.inter_broker_protocol_version)
+        record = self.group_record(group, assignment)
+        if group.writer is not None and not group.writer.is_idle:
+            # The records of another kind that the group had must come first.
+            change = GroupChange(ConsumerGroup(group.group_id))
+            change.others.append(record)
+            group.writer.write(change, on_stored)
+            return
 
         def on_appended(result: AppendResult) -> None:
             error = GROUP_ERRORS.get(result.error, result.error)
@@ -171,7 +159,12 @@ class GroupMetadataManager:
             with group.lock:
                 on_stored(error)
 
-        self._appender.append_for_group(group, [(key, value)], on_appended)
+        self._appender.append_for_group(group, [record], on_appended)
+
+    def group_record(self, group: GroupMetadata, assignment: Mapping[str, bytes]) -> tuple[bytes, bytes]:
+        """Key and value of the generation with its assignment."""
+        value = group_records.group_metadata_value(group, assignment, self.config.inter_broker_protocol_version)
+        return group_records.group_metadata_key(group.group_id), value
 
     def writer_of(self, group: GroupMetadata) -> GroupWriter:
         """The writer of a group of KIP-848. Must be called with the group's lock held."""

@@ -15,11 +15,11 @@ from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
-from kafka_lite.coordinator.group.group_metadata_manager import COMMIT_ERRORS
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.member_metadata import UNKNOWN_MEMBER_ID
 from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
 from kafka_lite.coordinator.group.offset_and_metadata import INVALID_OFFSET, NO_METADATA, OffsetAndMetadata
+from kafka_lite.coordinator.group.offsets_log import COMMIT_ERRORS
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 
 logger = logging.getLogger(__name__)
@@ -251,7 +251,9 @@ def _check_modern_commit(group: ConsumerGroup, committer: Committer) -> Errors:
     except ApiError as failure:
         is_stale = failure.error is Errors.STALE_MEMBER_EPOCH and not committer.knows_member_epochs
         return Errors.UNSUPPORTED_VERSION if is_stale else failure.error
-    if committer.generation_id >= 0 and not committer.knows_member_epochs:
+    member = group.members.get(committer.member_id)
+    is_classic = member is not None and member.classic is not None
+    if committer.generation_id >= 0 and not committer.knows_member_epochs and not is_classic:
         return Errors.UNSUPPORTED_VERSION
     return Errors.NONE
 

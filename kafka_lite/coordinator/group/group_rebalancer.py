@@ -160,8 +160,8 @@ class GroupRebalancer:
         again.
         """
         with group.lock:
-            if group.is_in(GroupState.DEAD):
-                logger.info("Group %s is dead, skipping rebalance stage", group.group_id)
+            if not group.is_in(GroupState.PREPARING_REBALANCE):
+                logger.info("Group %s is %s, skipping rebalance stage", group.group_id, group.state.value)
                 return
             missing = group.not_yet_rejoined_members()
             self._drop_members(group, [member.member_id for member in missing if not member.is_static_member])
@@ -326,6 +326,20 @@ class GroupRebalancer:
             self._groups.writer_of(group).write(change, lambda _: None)
             group.modern = None
         return True
+
+    def forget_rebalance(self, group: GroupMetadata, member_ids: Iterable[str]) -> None:
+        """The group's members, which were these, are those of a group of KIP-848 now: nothing waits for them here."""
+        for member_id in member_ids:
+            self.complete_heartbeat(group, member_id)
+        self.check_join(group)
+        self._check_sync(group)
+
+    def resume(self, group: GroupMetadata, rebalance_reason: str | None) -> None:
+        """The group is a classic one again: its members' sessions begin, and with a reason a rebalance."""
+        for member in group.members.values():
+            self.schedule_next_heartbeat_expiration(group, member)
+        if rebalance_reason is not None:
+            self.maybe_prepare_rebalance(group, rebalance_reason)
 
     # ── the group's partition moves ───────────────────────────────────────────────────────────────────────────────
 

@@ -10,6 +10,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.group_admin import GroupAdmin
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator, JoiningClient
 from kafka_lite.coordinator.group.member_metadata import join_error, sync_error
+from kafka_lite.coordinator.group.modern.migration.group_requests import GroupRequests
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_11_join_group as join_group
 from kafka_lite.protocol.messages import api_12_heartbeat as heartbeat
@@ -46,7 +47,10 @@ class GroupApis:
     """
 
     def __init__(
-        self, coordinator: GroupCoordinator, admin: GroupAdmin, inter_broker_protocol_version: ApiVersion
+        self,
+        coordinator: GroupCoordinator | GroupRequests,
+        admin: GroupAdmin,
+        inter_broker_protocol_version: ApiVersion,
     ) -> None:
         self._coordinator = coordinator
         self._admin = admin

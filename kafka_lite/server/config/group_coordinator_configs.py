@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type
-from kafka_lite.coordinator.group.modern.consumer_group_config import ASSIGNORS, ConsumerGroupConfig
+from kafka_lite.coordinator.group.modern.consumer_group_config import ASSIGNORS, ConsumerGroupConfig, MigrationPolicy
 
 at_least = Range.at_least
 HIGH, MEDIUM, LOW = Importance
@@ -49,6 +49,9 @@ GROUP_COORDINATOR_CONFIGS = (
             "none.")
     .define("group.consumer.regex.refresh.interval.ms", Type.INT, 600000, MEDIUM,
             "How often the topics of a regular expression are looked up again at the latest.", at_least(10000))
+    .define("group.consumer.migration.policy", Type.STRING, "bidirectional", MEDIUM,
+            "Whether a group with members may change its kind: `disabled`, `upgrade` from a classic group, `downgrade` "
+            "to one, or `bidirectional`.")
     .define("offset.metadata.max.bytes", Type.INT, 4096, HIGH,
             "The maximum size of the metadata of an offset commit.")
     .define("offsets.load.buffer.size", Type.INT, 5242880, HIGH,
@@ -99,6 +102,7 @@ GROUP_COORDINATOR_CONFIGS = (
 
 PROTOCOLS_KEY = "group.coordinator.rebalance.protocols"
 ASSIGNORS_KEY = "group.consumer.assignors"
+POLICY_KEY = "group.consumer.migration.policy"
 CLASSIC, CONSUMER = "classic", "consumer"
 JAVA_CLASSES = {
     "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",
@@ -124,7 +128,16 @@ def consumer_group_config(values: Mapping[str, Any]) -> ConsumerGroupConfig:
         max_size=values["group.consumer.max.size"],
         assignors={name: ASSIGNORS[name] for name in names},
         regex_refresh_interval_ms=values["group.consumer.regex.refresh.interval.ms"],
+        migration_policy=_policy(values[POLICY_KEY]),
     )
+
+
+def _policy(name: str) -> MigrationPolicy:
+    try:
+        return MigrationPolicy(name.lower())
+    except ValueError:
+        valid = ", ".join(policy.value for policy in MigrationPolicy)
+        raise ConfigError(POLICY_KEY, name, f"valid: {valid}") from None
 
 
 def _protocols(values: Mapping[str, Any]) -> set[str]:

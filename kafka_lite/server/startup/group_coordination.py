@@ -17,6 +17,8 @@ from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
 from kafka_lite.coordinator.group.group_metadata_manager import GroupMetadataManager
 from kafka_lite.coordinator.group.group_offsets import GroupOffsets
 from kafka_lite.coordinator.group.modern.consumer_group_coordinator import ConsumerGroupCoordinator
+from kafka_lite.coordinator.group.modern.migration.classic_members import ClassicMembers
+from kafka_lite.coordinator.group.modern.migration.group_requests import GroupRequests
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.server.apis.consumer_group_apis import ConsumerGroupApis, VisibleTo
 from kafka_lite.server.apis.group_apis import GroupApis
@@ -91,7 +93,8 @@ class GroupCoordination:
     def group_apis(self) -> GroupApis:
         """Handlers of requests about groups."""
         version = self.offset_config.inter_broker_protocol_version
-        return GroupApis(self.coordinator, GroupAdmin(self.coordinator), version)
+        requests = GroupRequests(self.coordinator, ClassicMembers(self.consumer_groups))
+        return GroupApis(requests, GroupAdmin(self.coordinator), version)
 
     def consumer_group_apis(self, visible_to: VisibleTo | None) -> ConsumerGroupApis:
         """Handlers of requests about groups of KIP-848."""

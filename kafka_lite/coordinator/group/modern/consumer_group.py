@@ -6,6 +6,7 @@ Kafka 4.1: group-coordinator/.../group/modern/consumer/ConsumerGroup.java, moder
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import cast
 from uuid import UUID
@@ -16,9 +17,12 @@ from kafka_lite.coordinator.group.modern.consumer_group_member import LEAVE_GROU
 from kafka_lite.coordinator.group.modern.consumer_group_records import GroupRecord, Key
 from kafka_lite.coordinator.group.modern.consumer_group_state import VALID_PREVIOUS_STATES, ConsumerGroupState
 from kafka_lite.coordinator.group.modern.current_assignment_builder import NO_EPOCH
-from kafka_lite.coordinator.group.modern.topic_partitions import TopicIdPartitions, from_structs, pairs
+from kafka_lite.coordinator.group.modern.member_state import MemberState
+from kafka_lite.coordinator.group.modern.topic_partitions import TopicIdPartitions, from_structs, pairs, without
 from kafka_lite.protocol.messages import consumer_group_records as records
 from kafka_lite.protocol.schema import Message
+
+CONSUMER_PROTOCOL_TYPE = "consumer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +107,26 @@ class ConsumerGroup:
         return bool(self._values)
 
     def tombstones(self) -> list[GroupRecord]:
-        """The records that delete the group, which has no members."""
-        return group_records.group_tombstones(self.group_id, self.expressions)
+        """The records that delete the group, and its members if it becomes a classic group."""
+        return group_records.group_tombstones(self.group_id, self.expressions, self.members)
+
+    # ── members that send JoinGroup ───────────────────────────────────────────────────────────────────────────────────
+
+    def supports_protocols(self, protocol_type: str, protocols: Collection[str]) -> bool:
+        """Whether a client with these protocols can be a classic member: all other classic members must support at
+        least one of them, so that the group can be a classic one again."""
+        classic = [member.classic.protocols for member in self.members.values() if member.classic is not None]
+        known = Counter(name for supported in classic for name, _ in supported)
+        return protocol_type == CONSUMER_PROTOCOL_TYPE and any(known[name] == len(classic) for name in protocols)
+
+    def must_join_again(self, member: ConsumerGroupMember) -> bool:
+        """Whether a classic member has to send JoinGroup: it has a step to take."""
+        if member.member_epoch < self.group_epoch or member.state is MemberState.UNREVOKED_PARTITIONS:
+            return True
+        if member.state is not MemberState.UNRELEASED_PARTITIONS:
+            return False
+        missing = without(self.target.get(member.member_id, {}), member.assigned)
+        return all(self.epoch_of(*pair) == NO_EPOCH for pair in pairs(missing))
 
     # ── commits ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -127,10 +149,13 @@ class ConsumerGroup:
             self.check_member_epoch(member_id or "", member_epoch)
 
     def check_member_epoch(self, member_id: str, member_epoch: int) -> None:
-        """Raise UNKNOWN_MEMBER_ID, or STALE_MEMBER_EPOCH for any epoch but the member's."""
-        current = self.member(member_id).member_epoch
+        """Raise UNKNOWN_MEMBER_ID, or STALE_MEMBER_EPOCH for any epoch but the member's: ILLEGAL_GENERATION if it is a
+        classic member, which takes its epoch for the group's generation."""
+        member = self.member(member_id)
+        current = member.member_epoch
         if current != member_epoch:
-            raise Errors.STALE_MEMBER_EPOCH.exception(
+            error = Errors.STALE_MEMBER_EPOCH if member.classic is None else Errors.ILLEGAL_GENERATION
+            raise error.exception(
                 f"The received member epoch {member_epoch} does not match the expected member epoch {current}."
             )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 from kafka_lite.coordinator.group.modern.assignor.group_spec import ConsumerGroupPartitionAssignor
 from kafka_lite.coordinator.group.modern.assignor.range_assignor import RangeAssignor
@@ -16,6 +17,25 @@ ASSIGNORS: dict[str, ConsumerGroupPartitionAssignor] = {
     assignor.name: assignor for assignor in (UniformAssignor(), RangeAssignor())
 }
 """The assignors by name."""
+
+
+class MigrationPolicy(Enum):
+    """The directions in which groups with members may change their kind."""
+
+    DISABLED = "disabled"
+    UPGRADE = "upgrade"
+    DOWNGRADE = "downgrade"
+    BIDIRECTIONAL = "bidirectional"
+
+    @property
+    def can_upgrade(self) -> bool:
+        """Whether a classic group becomes one of KIP-848 when the first member asks for it."""
+        return self in (MigrationPolicy.UPGRADE, MigrationPolicy.BIDIRECTIONAL)
+
+    @property
+    def can_downgrade(self) -> bool:
+        """Whether a group becomes a classic one again when the last member of KIP-848 leaves."""
+        return self in (MigrationPolicy.DOWNGRADE, MigrationPolicy.BIDIRECTIONAL)
 
 
 @dataclass(frozen=True)
@@ -30,6 +50,7 @@ class ConsumerGroupConfig:
     assignors: Mapping[str, ConsumerGroupPartitionAssignor] = field(default_factory=lambda: ASSIGNORS)
     """The first is the default."""
     regex_refresh_interval_ms: int = 600_000
+    migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
 
     @property
     def default_assignor(self) -> str:

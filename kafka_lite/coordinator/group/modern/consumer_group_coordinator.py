@@ -6,7 +6,7 @@ Kafka 4.1: group-coordinator/.../group/GroupCoordinatorService.java, GroupMetada
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.ids.uuids import encode_uuid, random_uuid
@@ -14,17 +14,16 @@ from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
-from kafka_lite.coordinator.group.group_metadata_records import group_metadata_key
 from kafka_lite.coordinator.group.group_state import GroupState
-from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
 from kafka_lite.coordinator.group.modern.consumer_group_config import ConsumerGroupConfig
 from kafka_lite.coordinator.group.modern.consumer_group_description import described_group
 from kafka_lite.coordinator.group.modern.consumer_group_heartbeat import HeartbeatClient, HeartbeatDecision
 from kafka_lite.coordinator.group.modern.consumer_group_member import JOIN_GROUP_MEMBER_EPOCH
 from kafka_lite.coordinator.group.modern.group_change import GroupChange
 from kafka_lite.coordinator.group.modern.heartbeat_checks import check_heartbeat
+from kafka_lite.coordinator.group.modern.member_deadlines import MemberDeadlines
 from kafka_lite.coordinator.group.modern.member_state import MemberState
-from kafka_lite.coordinator.group.modern.member_timers import MemberTimer, MemberTimers
+from kafka_lite.coordinator.group.modern.migration.group_migration import GroupMigration
 from kafka_lite.coordinator.group.modern.topics_image import CurrentTopics
 from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -46,7 +45,8 @@ class ConsumerGroupCoordinator:
     """A room beside the coordinator of classic groups: it has the same cache, log and checks of leadership.
 
     A heartbeat is decided under the lock of its group, by ``HeartbeatDecision``; its records go to the group's writer,
-    and the response is sent when the log has them. Deadlines of members are in ``MemberTimers``.
+    and the response is sent when the log has them. Deadlines of members are in ``MemberDeadlines``, changes of the kind
+    of a group in ``GroupMigration``.
     """
 
     def __init__(
@@ -62,7 +62,8 @@ class ConsumerGroupCoordinator:
         self._groups = coordinator.group_manager
         self._topics = topics
         self._time = time
-        self._timers = MemberTimers(scheduler, time)
+        self.deadlines = MemberDeadlines(config, scheduler, time, self._fence)
+        self.migration = GroupMigration(config, coordinator, self.deadlines)
         coordinator.rebalancer.loaded_listeners.append(self.on_group_loaded)
 
     # ── ConsumerGroupHeartbeat ────────────────────────────────────────────────────────────────────────────────────────
@@ -101,83 +102,105 @@ class ConsumerGroupCoordinator:
         client: HeartbeatClient,
         respond: OnHeartbeat,
     ) -> None:
-        is_new = group.modern is None
-        change = GroupChange(self._consumer_group(group, joins=request.member_epoch == JOIN_GROUP_MEMBER_EPOCH))
-        if is_new and group.generation_id > 0:
-            change.deleted_keys.append(group_metadata_key(group.group_id))
-        decision, epoch_before = self._decision(), change.group.group_epoch
+        decision = self.decision()
+        change = self._begin_change(group, decision, joins=request.member_epoch == JOIN_GROUP_MEMBER_EPOCH)
+        epoch_before = change.group.group_epoch
         try:
             if request.member_epoch < 0:
-                response = decision.leave(change, request)
+                response = self._leave(group, change, request, decision)
             else:
                 response = decision.heartbeat(change, request, client)
         except ApiError:
             change.undo()
-            if is_new:
-                group.modern = None
             raise
         except Exception:
             logger.exception("Cannot decide about a heartbeat of group %s", group.group_id)
             change.undo()
             raise Errors.UNKNOWN_SERVER_ERROR.exception() from None
-        self._set_timers(group, request)
+        if group.modern is None and request.member_epoch == JOIN_GROUP_MEMBER_EPOCH:
+            self.migration.end_upgrade(group, change)
+        member = change.group.members.get(request.member_id)
+        if member is None:
+            self.deadlines.cancel(group, request.member_id)
+        elif request.member_epoch >= 0:  # a static member that is away has the rest of its session to come back
+            self.deadlines.on_heartbeat(group, member)
         if change.group.group_epoch > epoch_before:
-            self._groups.metrics.raised_epoch()
-        self._write(group, change, lambda error: respond(response if error is Errors.NONE else heartbeat_error(error)))
+            self.count_rebalance()
 
-    def _consumer_group(self, group: GroupMetadata, *, joins: bool) -> ConsumerGroup:
-        """The group's state of KIP-848, made for the first member. Raises GROUP_ID_NOT_FOUND for a classic group."""
+        def on_written(error: Errors) -> None:
+            self._removed(group, [request.member_id], error)
+            respond(response if error is Errors.NONE else heartbeat_error(error))
+
+        self.write(group, change, on_written)
+
+    def _begin_change(self, group: GroupMetadata, decision: HeartbeatDecision, *, joins: bool) -> GroupChange:
+        """A change of the group, which becomes one of KIP-848 with its first member that heartbeats.
+
+        Raises GROUP_ID_NOT_FOUND for a classic group that stays one.
+        """
         if group.is_in(GroupState.DEAD):
             raise Errors.COORDINATOR_NOT_AVAILABLE.exception()
-        if group.modern is None:
-            if not joins or not group.is_in(GroupState.EMPTY) or group.pending_members:
-                raise Errors.GROUP_ID_NOT_FOUND.exception(f"Group {group.group_id} is not a consumer group.")
-            group.modern = ConsumerGroup(group.group_id)
-        return group.modern
+        if group.modern is not None:
+            return GroupChange(group.modern)
+        if not joins:
+            raise Errors.GROUP_ID_NOT_FOUND.exception(f"Group {group.group_id} is not a consumer group.")
+        return self.migration.begin_upgrade(group, decision.topics)
 
-    def _decision(self) -> HeartbeatDecision:
+    def _leave(
+        self,
+        group: GroupMetadata,
+        change: GroupChange,
+        request: ConsumerGroupHeartbeatRequest,
+        decision: HeartbeatDecision,
+    ) -> ConsumerGroupHeartbeatResponse:
+        member = decision.leaving_member(change, request)
+        if member is not None:
+            self._depart(group, change, [member.member_id], decision)
+        return ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
+
+    def _depart(
+        self, group: GroupMetadata, change: GroupChange, member_ids: Collection[str], decision: HeartbeatDecision
+    ) -> None:
+        """Members are gone: the others get their partitions, or form a classic group if they all are classic ones."""
+        if self.migration.can_downgrade(change.group, member_ids):
+            self.migration.downgrade(group, change, member_ids, decision.topics)
+        else:
+            decision.fence(change, member_ids)
+
+    # ── for members of both kinds ─────────────────────────────────────────────────────────────────────────────────────
+
+    def decision(self) -> HeartbeatDecision:
+        """Decides from the topics of this moment."""
         return HeartbeatDecision(self.config, self._topics(), self._time.milliseconds())
 
-    def _write(self, group: GroupMetadata, change: GroupChange, on_written: Callable[[Errors], None]) -> None:
+    def write(self, group: GroupMetadata, change: GroupChange, on_written: Callable[[Errors], None]) -> None:
+        """Write a change, and call back once all of the group's state is in the log."""
         self._groups.writer_of(group).write(change, on_written)
 
-    # ── deadlines ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    def count_rebalance(self) -> None:
+        """A group has a new epoch."""
+        self._groups.metrics.raised_epoch()
 
-    def _set_timers(self, group: GroupMetadata, request: ConsumerGroupHeartbeatRequest) -> None:
-        """After a heartbeat: the session begins again."""
+    def remove(self, group: GroupMetadata, member_ids: Collection[str]) -> None:
+        """Remove members that have left or failed. Must be called with the lock of the group."""
         assert group.modern is not None
-        member_id = request.member_id
-        member = group.modern.members.get(member_id)
-        if member is None:
-            self._timers.cancel_member(group.group_id, member_id)
+        change = GroupChange(group.modern)
+        self._depart(group, change, member_ids, self.decision())
+        for member_id in member_ids:
+            self.deadlines.cancel(group, member_id)
+        self.write(group, change, lambda error: self._removed(group, member_ids, error))
+
+    def _removed(self, group: GroupMetadata, member_ids: Collection[str], error: Errors) -> None:
+        """If the log has refused it, the members are still there, and must not live for ever."""
+        if error is Errors.NONE or group.modern is None:
             return
-        if request.member_epoch < 0:
-            return  # a static member that is away has the rest of its session to come back
-        self._schedule_session(group, member_id)
-        if member.state is not MemberState.UNREVOKED_PARTITIONS:
-            group.modern.revoking.pop(member_id, None)
-            self._timers.cancel(MemberTimer("rebalance", group.group_id, member_id))
-        elif group.modern.revoking.get(member_id) != member.member_epoch:
-            self._schedule_rebalance(group, member_id)
+        for member_id in member_ids:
+            member = group.modern.members.get(member_id)
+            if member is not None:
+                self.deadlines.schedule_session(group, member)
 
-    def _schedule_session(self, group: GroupMetadata, member_id: str) -> None:
-        timer = MemberTimer("session", group.group_id, member_id)
-        expire = lambda: self._fence(group, member_id, "its session has expired")  # noqa: E731
-        self._timers.schedule(timer, self.config.session_timeout_ms, expire)
-
-    def _schedule_rebalance(self, group: GroupMetadata, member_id: str) -> None:
-        """The member has its rebalance timeout to give up partitions. Later heartbeats do not prolong that."""
-        assert group.modern is not None
-        member = group.modern.members[member_id]
-        epoch, group.modern.revoking[member_id] = member.member_epoch, member.member_epoch
-
-        def expire() -> None:
-            self._fence(group, member_id, f"it did not leave epoch {epoch} in time", epoch)
-
-        timer = MemberTimer("rebalance", group.group_id, member_id)
-        self._timers.schedule(timer, member.rebalance_timeout_ms, expire)
-
-    def _fence(self, group: GroupMetadata, member_id: str, reason: str, epoch: int | None = None) -> None:
+    def _fence(self, group: GroupMetadata, member_id: str, reason: str, epoch: int | None) -> None:
+        """A deadline has passed. With an epoch: only if the member still has to give up partitions in it."""
         with group.lock:
             modern = group.modern
             member = modern.members.get(member_id) if modern is not None else None
@@ -186,23 +209,13 @@ class ConsumerGroupCoordinator:
             if epoch is not None and (member.member_epoch, member.state) != (epoch, MemberState.UNREVOKED_PARTITIONS):
                 return
             logger.info("Member %s is fenced from group %s: %s", member_id, group.group_id, reason)
-            change = GroupChange(modern)
-            self._decision().fence(change, member_id)
-            self._timers.cancel_member(group.group_id, member_id)
-            self._write(group, change, lambda error: self._fenced(group, member_id, error))
-
-    def _fenced(self, group: GroupMetadata, member_id: str, error: Errors) -> None:
-        """If the log has refused it, the member is still there, and must not live for ever."""
-        if error is not Errors.NONE and group.modern is not None and member_id in group.modern.members:
-            self._schedule_session(group, member_id)
+            self.remove(group, [member_id])
 
     def on_group_loaded(self, group: GroupMetadata) -> None:
         """A new coordinator knows no heartbeats: every member has a whole session."""
         with group.lock:
-            for member_id, member in group.modern.members.items() if group.modern is not None else ():
-                self._schedule_session(group, member_id)
-                if member.state is MemberState.UNREVOKED_PARTITIONS:
-                    self._schedule_rebalance(group, member_id)
+            if group.modern is not None:
+                self.deadlines.begin(group)
 
     # ── ConsumerGroupDescribe ─────────────────────────────────────────────────────────────────────────────────────────
 

@@ -16,7 +16,7 @@ from kafka_lite.protocol.messages.api_69_consumer_group_describe import (
     TopicPartitions,
 )
 
-MEMBER_OF_KIP_848 = 1
+CLASSIC_MEMBER, MEMBER_OF_KIP_848 = 0, 1
 
 
 def described_group(group: ConsumerGroup, default_assignor: str, topics: TopicsImage) -> DescribedGroup:
@@ -46,7 +46,7 @@ def _described_member(member: ConsumerGroupMember, target: TopicIdPartitions, to
         subscribed_topic_regex=member.subscribed_topic_regex,
         assignment=_named(member.assigned, topics),
         target_assignment=_named(target, topics),
-        member_type=MEMBER_OF_KIP_848,
+        member_type=MEMBER_OF_KIP_848 if member.classic is None else CLASSIC_MEMBER,
     )
 
 

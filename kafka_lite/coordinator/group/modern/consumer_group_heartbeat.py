@@ -75,14 +75,7 @@ class HeartbeatDecision:
             )
         owned = None if request.topic_partitions is None else from_structs(request.topic_partitions)
         before = self._known_member(change, request, owned)
-        updated = _updated(before, request, client)
-        if group.members.get(updated.member_id) != updated:
-            change.add(group_records.member_subscription(group.group_id, updated))
-        means_others = self._resolve_expressions(change, updated, client.visible)
-        self._raise_epoch(change, means_others or not updated.has_same_subscription(before))
-        if group.group_epoch > group.assignment_epoch:
-            self._compute_target(change)
-        member = self._reconcile(change, updated.member_id, owned)
+        member = self.advance(change, before, _updated(before, request, client), owned, client.visible)
         response = ConsumerGroupHeartbeatResponse(
             member_id=member.member_id,
             member_epoch=member.member_epoch,
@@ -91,6 +84,24 @@ class HeartbeatDecision:
         if _is_full(request) or member.assigned != before.assigned:
             response.assignment = _assignment(member)
         return response
+
+    def advance(
+        self,
+        change: GroupChange,
+        before: ConsumerGroupMember,
+        updated: ConsumerGroupMember,
+        owned: TopicIdPartitions | None,
+        visible: Visible = every_topic,
+    ) -> ConsumerGroupMember:
+        """The three parts. Returns the member after its step."""
+        group = change.group
+        if group.members.get(updated.member_id) != updated:
+            change.add(group_records.member_subscription(group.group_id, updated))
+        means_others = self._resolve_expressions(change, updated, visible)
+        self._raise_epoch(change, means_others or not updated.has_same_subscription(before))
+        if group.group_epoch > group.assignment_epoch:
+            self._compute_target(change)
+        return self._reconcile(change, updated.member_id, owned)
 
     # ── the member ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -121,25 +132,18 @@ class HeartbeatDecision:
         if existing is None:
             logger.info("Static member %s, %s, joins consumer group %s", member_id, instance_id, group.group_id)
             return group.members.get(member_id) or ConsumerGroupMember(member_id)
-        if existing.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:
+        if existing.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH and existing.classic is None:
             raise Errors.UNRELEASED_INSTANCE_ID.exception(
                 f"Static member {member_id} with instance id {instance_id} cannot join the group because the instance "
                 f"id is owned by {existing.member_id} member."
             )
-        logger.info("Static member %s of group %s is back as %s", existing.member_id, group.group_id, member_id)
-        returned = replace(existing, member_id=member_id, member_epoch=0, previous_member_epoch=0)
-        target = group.target.get(existing.member_id, {})
-        change.extend(group_records.member_tombstones(group.group_id, existing.member_id))
-        change.add(group_records.member_subscription(group.group_id, returned))
-        change.add(group_records.target_assignment(group.group_id, member_id, target))
-        change.add(group_records.current_assignment(group.group_id, returned))
-        return returned
+        return replaced_static_member(change, existing, member_id)
 
     # ── the group epoch ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _resolve_expressions(self, change: GroupChange, member: ConsumerGroupMember, visible: Visible) -> bool:
         """Find the topics of the member's regular expression if it is new or old, and those of all expressions if the
-        topics may have changed. Expressions that no member has any more are forgotten.
+        topics may have changed. Expressions that no member has any more are forgotten when a subscription changes.
 
         Returns whether an expression means other topics now, so that members are to have other partitions.
         As in Kafka, the client whose heartbeat comes first decides which topics may be seen.
@@ -148,9 +152,8 @@ class HeartbeatDecision:
         if member.subscribed_topic_regex is None and not group.expressions:
             return False
         before = dict(group.expressions)
-        used = {each.subscribed_topic_regex for each in group.members.values()}
         have_topics_changed = group.topics_version is not self.topics.version
-        asked = used if have_topics_changed else {member.subscribed_topic_regex}
+        asked = expressions_of(group) if have_topics_changed else {member.subscribed_topic_regex}
         for expression in sorted(each for each in asked if each is not None):
             known = group.expressions.get(expression)
             is_old = known is None or self.now_ms - known.timestamp_ms >= self.config.regex_refresh_interval_ms
@@ -158,8 +161,8 @@ class HeartbeatDecision:
                 found = matching_topics(expression, visible(self.topics.topic_names()))
                 if known is None or is_old or found != known.topics:
                     change.add(group_records.regular_expression(group.group_id, expression, found, self.now_ms))
-        for unused in sorted(group.expressions.keys() - used):
-            change.add(group_records.regular_expression_tombstone(group.group_id, unused))
+        if change.records or have_topics_changed:
+            forget_unused_expressions(change)
         return any(now.topics != before[each].topics for each, now in group.expressions.items() if each in before)
 
     def _raise_epoch(self, change: GroupChange, subscription_changed: bool) -> None:
@@ -198,8 +201,8 @@ class HeartbeatDecision:
 
     # ── leaving ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def leave(self, change: GroupChange, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
-        """A member leaves, or a static member will be back. Raises ApiError."""
+    def leaving_member(self, change: GroupChange, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupMember | None:
+        """A member leaves; None for a static member that will be back, which is noted. Raises ApiError."""
         group, member_id = change.group, request.member_id
         if request.instance_id is None:
             member = group.member(member_id)
@@ -209,15 +212,42 @@ class HeartbeatDecision:
         if request.instance_id is not None and request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
             away = replace(member, member_epoch=LEAVE_GROUP_STATIC_MEMBER_EPOCH, pending_revocation={})
             change.add(group_records.current_assignment(group.group_id, away))
-        else:
-            self.fence(change, member_id)
-        return ConsumerGroupHeartbeatResponse(member_id=member_id, member_epoch=request.member_epoch)
+            return None
+        return member
 
-    def fence(self, change: GroupChange, member_id: str) -> None:
-        """Remove a member, which raises the group epoch: the others get its partitions."""
+    def fence(self, change: GroupChange, member_ids: Iterable[str]) -> None:
+        """Remove members, which raises the group epoch: the others get their partitions."""
         group = change.group
-        change.extend(group_records.member_tombstones(group.group_id, member_id))
+        for member_id in member_ids:
+            change.extend(group_records.member_tombstones(group.group_id, member_id))
+        forget_unused_expressions(change)
         change.add(group_records.group_epoch(group.group_id, group.group_epoch + 1, self.hash_of(group)))
+
+
+def expressions_of(group: ConsumerGroup) -> set[str | None]:
+    """The regular expressions that members subscribe to; None if a member has none."""
+    return {member.subscribed_topic_regex for member in group.members.values()}
+
+
+def forget_unused_expressions(change: GroupChange) -> None:
+    """Delete the expressions that no member has any more. It goes through all members."""
+    group = change.group
+    if group.expressions:
+        for unused in sorted(group.expressions.keys() - expressions_of(group)):
+            change.add(group_records.regular_expression_tombstone(group.group_id, unused))
+
+
+def replaced_static_member(change: GroupChange, existing: ConsumerGroupMember, member_id: str) -> ConsumerGroupMember:
+    """A static member was restarted, or upgraded: it has another member id, and the same partitions."""
+    group = change.group
+    logger.info("Static member %s of group %s is back as %s", existing.member_id, group.group_id, member_id)
+    returned = replace(existing, member_id=member_id, member_epoch=0, previous_member_epoch=0)
+    target = group.target.get(existing.member_id, {})
+    change.extend(group_records.member_tombstones(group.group_id, existing.member_id))
+    change.add(group_records.member_subscription(group.group_id, returned))
+    change.add(group_records.target_assignment(group.group_id, member_id, target))
+    change.add(group_records.current_assignment(group.group_id, returned))
+    return returned
 
 
 def checked_static_member(group: ConsumerGroup, member_id: str, instance_id: str | None) -> ConsumerGroupMember:
@@ -266,6 +296,7 @@ def _updated(
         subscribed_topic_names=member.subscribed_topic_names if names is None else frozenset(names),
         subscribed_topic_regex=member.subscribed_topic_regex if expression is None else expression or None,
         server_assignor=request.server_assignor or member.server_assignor,
+        classic=None,
     )
 
 

@@ -18,6 +18,25 @@ LEAVE_GROUP_STATIC_MEMBER_EPOCH = -2
 
 
 @dataclass(frozen=True, slots=True)
+class ClassicMember:
+    """The part of a member that only those have that still send JoinGroup."""
+
+    session_timeout_ms: int
+    protocols: tuple[tuple[str, bytes], ...]
+    """Name and metadata of each assignor that it supports, the preferred one first. None of them is asked."""
+
+    @property
+    def protocol_name(self) -> str:
+        """The protocol that it is told to be the group's."""
+        return self.protocols[0][0]
+
+    @property
+    def metadata(self) -> bytes:
+        """Its subscription. All of its protocols have the same topics."""
+        return self.protocols[0][1]
+
+
+@dataclass(frozen=True, slots=True)
 class ConsumerGroupMember:
     """A value: every change makes another member."""
 
@@ -40,6 +59,8 @@ class ConsumerGroupMember:
     """The partitions that the member may use."""
     pending_revocation: TopicIdPartitions = field(default_factory=dict)
     """The partitions that it must give up, and may still have."""
+    classic: ClassicMember | None = None
+    """Set for a member that sends JoinGroup instead of ConsumerGroupHeartbeat: it is not upgraded yet."""
 
     def is_reconciled_to(self, target_epoch: int) -> bool:
         """Whether the member has the target assignment of this epoch."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_lite.coordinator.group.modern.consumer_group_member import ConsumerGroupMember
+from kafka_lite.coordinator.group.modern.consumer_group_member import ClassicMember, ConsumerGroupMember
 from kafka_lite.coordinator.group.modern.member_state import MemberState
 from kafka_lite.coordinator.group.modern.topic_partitions import TopicIdPartitions, from_structs, in_order
 from kafka_lite.protocol.messages import consumer_group_records as records
@@ -83,6 +83,7 @@ def member_subscription(group_id: str, member: ConsumerGroupMember) -> GroupReco
         subscribed_topic_regex=member.subscribed_topic_regex or NO_EXPRESSION,
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         server_assignor=member.server_assignor,
+        classic_member_metadata=None if member.classic is None else _classic_struct(member.classic),
     )
     return records.ConsumerGroupMemberMetadataKey(group_id=group_id, member_id=member.member_id), value
 
@@ -131,13 +132,23 @@ def member_tombstones(group_id: str, member_id: str) -> list[GroupRecord]:
     ]
 
 
-def group_tombstones(group_id: str, expressions: Iterable[str]) -> list[GroupRecord]:
-    """A group without members is gone."""
+def group_tombstones(group_id: str, expressions: Iterable[str], member_ids: Iterable[str] = ()) -> list[GroupRecord]:
+    """A group is gone, with its members if there are any."""
     return [
+        *(record for member_id in sorted(member_ids) for record in member_tombstones(group_id, member_id)),
         (records.ConsumerGroupTargetAssignmentMetadataKey(group_id=group_id), None),
         *(regular_expression_tombstone(group_id, expression) for expression in sorted(expressions)),
         (records.ConsumerGroupMetadataKey(group_id=group_id), None),
     ]
+
+
+def _classic_struct(classic: ClassicMember) -> records.ClassicMemberMetadata:
+    return records.ClassicMemberMetadata(
+        session_timeout_ms=classic.session_timeout_ms,
+        supported_protocols=[
+            records.ClassicProtocol(name=name, metadata=metadata) for name, metadata in classic.protocols
+        ],
+    )
 
 
 def _structs(partitions: TopicIdPartitions) -> list[records.TopicPartition]:
@@ -159,7 +170,15 @@ def described(member: ConsumerGroupMember, value: records.ConsumerGroupMemberMet
         subscribed_topic_names=frozenset(value.subscribed_topic_names),
         subscribed_topic_regex=value.subscribed_topic_regex or None,
         server_assignor=value.server_assignor,
+        classic=_classic_member(value.classic_member_metadata),
     )
+
+
+def _classic_member(struct: records.ClassicMemberMetadata | None) -> ClassicMember | None:
+    if struct is None or not struct.supported_protocols:
+        return None
+    protocols = tuple((protocol.name, bytes(protocol.metadata)) for protocol in struct.supported_protocols)
+    return ClassicMember(struct.session_timeout_ms, protocols)
 
 
 def assigned(

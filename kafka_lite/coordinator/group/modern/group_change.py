@@ -5,7 +5,7 @@ Kafka 4.1: coordinator-common/.../runtime/CoordinatorRuntime.java (append, Snaps
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
 from kafka_lite.coordinator.group.modern.consumer_group_records import GroupRecord
@@ -21,9 +21,16 @@ class GroupChange:
     def __init__(self, group: ConsumerGroup) -> None:
         self.group = group
         self.records: list[GroupRecord] = []
-        self.deleted_keys: list[bytes] = []
-        """Keys of other kinds of records that this change deletes: those of a classic group."""
+        self.others: list[tuple[bytes, bytes | None]] = []
+        """Other kinds of records of this change, as key and value: those of a classic group."""
+        self.on_undone: list[Callable[[], None]] = []
+        """Called last if the change is taken back, the latest first."""
         self._undo: list[GroupRecord] = []
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to write."""
+        return not self.records and not self.others
 
     def add(self, record: GroupRecord) -> None:
         """Apply one more record."""
@@ -38,7 +45,8 @@ class GroupChange:
     def absorb(self, later: GroupChange) -> None:
         """Take over the records of the change that followed, so that both are written as one batch."""
         self.records += later.records
-        self.deleted_keys += later.deleted_keys
+        self.others += later.others
+        self.on_undone += later.on_undone
         self._undo += later._undo
 
     def undo(self) -> None:
@@ -47,3 +55,6 @@ class GroupChange:
             self.group.replay(self._undo.pop())
         self.group.topics_version = None
         self.records.clear()
+        self.others.clear()
+        while self.on_undone:
+            self.on_undone.pop()()

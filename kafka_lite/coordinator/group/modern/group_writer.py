@@ -70,7 +70,7 @@ class GroupWriter:
 
     def write(self, change: GroupChange, on_written: OnWritten) -> None:
         """Write a change, if it has records, and call back when all of the state is in the log."""
-        if not change.records:
+        if change.is_empty:
             if self.is_idle:
                 on_written(Errors.NONE)
             else:
@@ -87,8 +87,8 @@ class GroupWriter:
 
     def _send(self) -> None:
         batch = self._batches[0]
-        deleted: Records = [(key, None) for key in batch.change.deleted_keys]
-        self._append([*deleted, *(group_records.encode(record) for record in batch.change.records)], self._ended)
+        others = batch.change.others
+        self._append([*others, *(group_records.encode(record) for record in batch.change.records)], self._ended)
 
     def _ended(self, result: AppendResult) -> None:
         """The append of the first batch has ended."""

@@ -12,12 +12,14 @@ from typing import NamedTuple
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 
+KINDS = ("session", "rebalance", "join", "sync")
+
 
 class MemberTimer(NamedTuple):
     """A timer's name."""
 
     kind: str
-    """``session`` or ``rebalance``."""
+    """One of ``KINDS``."""
     group_id: str
     member_id: str
 
@@ -46,6 +48,10 @@ class MemberTimers:
             self._scheduled.add(timer)
         self._scheduler.schedule("-".join(timer), lambda: self._look(timer), delay_ms)
 
+    def is_set(self, timer: MemberTimer) -> bool:
+        """Whether the timer runs."""
+        return timer in self._deadlines
+
     def cancel(self, timer: MemberTimer) -> None:
         """Forget the timer."""
         with self._lock:
@@ -53,7 +59,7 @@ class MemberTimers:
 
     def cancel_member(self, group_id: str, member_id: str) -> None:
         """Forget all timers of a member."""
-        for kind in ("session", "rebalance"):
+        for kind in KINDS:
             self.cancel(MemberTimer(kind, group_id, member_id))
 
     def _look(self, timer: MemberTimer) -> None:

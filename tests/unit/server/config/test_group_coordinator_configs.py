@@ -34,10 +34,21 @@ def test_kafkas_classes_are_names_of_assignors() -> None:
 
 
 @pytest.mark.parametrize(
+    ("policy", "upgrade", "downgrade"),
+    [("Disabled", False, False), ("upgrade", True, False), ("downgrade", False, True), ("bidirectional", True, True)],
+)
+def test_the_policy_says_which_groups_may_change_their_kind(policy: str, upgrade: bool, downgrade: bool) -> None:
+    values = {"zookeeper.connect": "embedded", "group.consumer.migration.policy": policy}
+    found = KafkaConfig(values).consumer_groups.migration_policy
+    assert (found.can_upgrade, found.can_downgrade) == (upgrade, downgrade)
+
+
+@pytest.mark.parametrize(
     ("key", "value"),
     [
         ("group.coordinator.rebalance.protocols", "consumer"),
         ("group.coordinator.rebalance.protocols", "classic,streams"),
+        ("group.consumer.migration.policy", "sideways"),
         ("group.consumer.assignors", "sticky"),
         ("group.consumer.assignors", ""),
         ("group.consumer.session.timeout.ms", "1000"),

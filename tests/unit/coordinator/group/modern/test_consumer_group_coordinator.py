@@ -162,7 +162,7 @@ def test_a_fetch_of_a_member_must_be_in_its_epoch(groups: ModernGroups) -> None:
 # ── both kinds of groups ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_group_has_members_of_one_kind_only() -> None:
+def test_members_whose_metadata_cannot_be_read_stay_among_themselves() -> None:
     groups = ModernGroups(Groups())
     (classic,) = groups.groups.stable()
     assert groups.member("a").heartbeat() is Errors.GROUP_ID_NOT_FOUND
@@ -239,3 +239,17 @@ def test_a_producer_commits_for_a_member_in_its_epoch(groups: ModernGroups) -> N
     assert commit(Committer()) is Errors.NONE, "an old producer does not know the consumer's member"
     assert commit(Committer("a", 2)) is Errors.ILLEGAL_GENERATION
     assert commit(Committer("b", 1)) is Errors.UNKNOWN_MEMBER_ID
+
+
+def test_a_departure_that_the_log_refuses_is_noticed_by_the_session(groups: ModernGroups) -> None:
+    member, other = groups.member("a"), groups.member("b")
+    member.heartbeat()
+    other.heartbeat()
+    groups.groups.offsets_log.error = Errors.NOT_ENOUGH_REPLICAS
+    assert member.leave() is Errors.COORDINATOR_NOT_AVAILABLE
+    groups.groups.offsets_log.error = Errors.NONE
+    assert "a" in groups.group().members
+    for _ in range(10):
+        groups.groups.sleep(5_000)
+        other.heartbeat()
+    assert "a" not in groups.group().members

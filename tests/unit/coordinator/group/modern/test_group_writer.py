@@ -88,7 +88,7 @@ def test_a_change_that_only_some_replicas_have_stays() -> None:
 def test_the_records_of_a_classic_group_are_deleted_with_the_first_change() -> None:
     writing = Writing()
     change = GroupChange(writing.group)
-    change.deleted_keys.append(b"classic")
+    change.others.append((b"classic", None))
     change.add(group_records.group_epoch("g", 1, 0))
     writing.writer.write(change, lambda _: None)
     ((records, _),) = writing.appends

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.coordinator.group.modern.consumer_group_heartbeat import HeartbeatClient
+from kafka_lite.coordinator.group.modern.consumer_group_member import ConsumerGroupMember
 from kafka_lite.coordinator.group.modern.regular_expressions import matching_topics
 from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from tests.support.modern_groups import FakeTopics, ModernGroups, topic_id
@@ -108,3 +110,39 @@ def test_an_expression_means_only_topics_that_the_client_may_describe() -> None:
     )
     groups.coordinator.handle_heartbeat(request, 1, client, lambda response: None)
     assert groups.group("g").subscribed_topics() == {"ta"}
+
+
+class CountedMembers(dict[str, ConsumerGroupMember]):
+    """The members of a group, and how often somebody went through all of them."""
+
+    walks = 0
+
+    def values(self) -> Any:
+        self.walks += 1
+        return super().values()
+
+
+def test_an_idle_heartbeat_does_not_go_through_all_members() -> None:
+    groups = ModernGroups()
+    members = [groups.member(f"m{number}", topics=[], regex="t.*") for number in range(3)]
+    for member in members:
+        member.heartbeat()
+    groups.settle(*members)
+    counted = groups.group().members = CountedMembers(groups.group().members)
+    for member in members:
+        member.heartbeat()
+    assert counted.walks == 0
+
+
+def test_an_expression_is_forgotten_with_its_last_member() -> None:
+    groups = ModernGroups()
+    a, b, c = (groups.member(name, topics=[], regex=regex) for name, regex in (("a", "t.*"), ("b", "x"), ("c", "x")))
+    for member in (a, b, c):
+        member.heartbeat()
+    b.leave()
+    assert set(groups.group().expressions) == {"t.*", "x"}
+    c.leave()
+    assert set(groups.group().expressions) == {"t.*"}
+    a.regex = "u.*"
+    a.heartbeat(full=True)
+    assert set(groups.group().expressions) == {"u.*"}
