@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import confluent_kafka
 import pytest
@@ -14,6 +15,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.protocol.messages.api_08_offset_commit import OffsetCommitRequest
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.fault import Fault
 from tests.support.patience import Patience
@@ -298,3 +300,45 @@ def test_an_idempotent_producer_writes_each_record_once_in_order_despite_any_fau
     produce(broker, topic, values, True)
     assert broker.values(topic) == values
     assert sum(fault.count for fault in broker.faults) >= 3
+
+
+@pytest.mark.parametrize("kind", ["loading", "lost"])
+def test_librdkafka_sends_an_unanswered_commit_again_after_newer_ones(broker: Cluster, topic: str, kind: str) -> None:
+    """So a committed offset may go back for a moment when a coordinator ends. No broker knows such a commit."""
+    configs: dict[str, str | int | float | bool] = {
+        "bootstrap.servers": broker.bootstrap_servers,
+        "group.id": topic,
+        "auto.offset.reset": "earliest",
+        "auto.commit.interval.ms": 50,
+        "retry.backoff.ms": 300,
+        "retry.backoff.max.ms": 300,
+        "log_level": 0,
+    }
+    producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
+    consumer = confluent_kafka.Consumer(configs)
+    consumer.subscribe([topic])
+
+    def commits() -> list[int]:
+        bodies = [cast(OffsetCommitRequest, request.body) for request in broker.requests.of("OffsetCommit")]
+        return [body.topics[0].partitions[0].committed_offset for body in bodies if body.group_id == topic]
+
+    def consume_until(done: Callable[[], bool]) -> None:
+        patience = Patience(PATIENCE_MS / 1000)
+        while not done() and not patience.is_over():
+            producer.produce(topic, b"value")
+            producer.poll(0)
+            consumer.poll(0.01)
+        assert done(), commits()
+
+    try:
+        consume_until(lambda: len(commits()) >= 3)
+        if kind == "loading":
+            broker.inject("OffsetCommit", Errors.COORDINATOR_LOAD_IN_PROGRESS).once()
+        else:
+            broker.inject("OffsetCommit").drop_response().once()
+        consume_until(lambda: any(later < earlier for earlier, later in pairwise(commits())))
+        went_back = len(commits())
+        consume_until(lambda: max(commits()[:went_back]) < commits()[-1])
+    finally:
+        consumer.close()
+        producer.flush(PATIENCE_MS / 1000)
