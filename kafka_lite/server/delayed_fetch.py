@@ -5,16 +5,53 @@ Kafka 0.10.2: core/.../server/DelayedFetch.scala · book 6.3.1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import threading
+from collections import deque
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from itertools import islice
+from typing import Final
 
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.common.purgatory.delayed_operation import DelayedOperation
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperation, DelayedOperationPurgatory
+from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
+
+REMEMBERED_CHANGES: Final = 1000
+"""A fetch that has missed more than that looks at all of its partitions, as it does at first."""
+
+
+class RecentChanges:
+    """The partitions to which something has happened, in order; the last ``REMEMBERED_CHANGES`` of them.
+
+    Any thread may call it. ``since`` never misses a change that was noted before the call.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._changed: deque[Hashable] = deque(maxlen=REMEMBERED_CHANGES)
+        self._count = 0
+
+    def note(self, changed: Hashable) -> None:
+        """Something has happened to a partition; its new state must be visible."""
+        with self._lock:
+            self._changed.append(changed)
+            self._count += 1
+
+    def since(self, count: int, limit: int) -> tuple[int, set[Hashable] | None]:
+        """How many changes there have been, and which of them came after ``count`` changes.
+
+        None for the latter if they are more than ``limit``, or more than are remembered.
+        """
+        with self._lock:
+            new = self._count - count
+            if new > min(limit, len(self._changed)):
+                return self._count, None
+            return self._count, set(islice(reversed(self._changed), new))
 
 
 class DelayedFetch(DelayedOperation):
@@ -27,7 +64,12 @@ class DelayedFetch(DelayedOperation):
     - D: the follower's log and this one diverge by now, since this one was truncated,
     - or the time is up; then the response has what there is,
     - or the client has left; then nothing is read.
+
+    It looks at all partitions once, and then only at those to which something has happened, if its purgatory notes
+    them: ``changes``. A fetch of a thousand partitions is checked after each append to one of them.
     """
+
+    changes: RecentChanges | None = None
 
     def __init__(
         self,
@@ -49,18 +91,33 @@ class DelayedFetch(DelayedOperation):
         self._expired = expired
         self._should_throttle = should_throttle
         self._client_has_left = False
+        self._seen_changes = -REMEMBERED_CHANGES - 1  # before the first look: more than are remembered
+        self._available: dict[TopicPartition, int] = {}
+        self._accumulated_bytes = 0
+        self._throttled: set[TopicPartition] = set()
+        """Looked at each time: nothing happens to a partition when the quota has room again."""
         if params.when_client_leaves is not None:
             params.when_client_leaves(self.abandon)
 
     def try_complete(self) -> bool:
         """Add up the bytes that have come since. In the newest segment a subtraction of positions is enough."""
-        accumulated_bytes = 0
-        for topic_partition, (asked, position) in self._fetched_at.items():
-            available = self._available_bytes(topic_partition, asked, position)
+        for topic_partition in self._changed():
+            available = self._available_bytes(topic_partition, *self._fetched_at[topic_partition])
             if available is None:
                 return self.force_complete()
-            accumulated_bytes += available
-        return accumulated_bytes >= self._params.min_bytes and self.force_complete()
+            self._accumulated_bytes += available - self._available.get(topic_partition, 0)
+            self._available[topic_partition] = available
+        return self._accumulated_bytes >= self._params.min_bytes and self.force_complete()
+
+    def _changed(self) -> Collection[TopicPartition]:
+        """The partitions that may have more, or less, to read than at the last look."""
+        if self.changes is None:
+            return self._fetched_at
+        # Counted before the look: what happens meanwhile is noted, and looked at next time.
+        self._seen_changes, changed = self.changes.since(self._seen_changes, len(self._fetched_at))
+        if changed is None:
+            return self._fetched_at
+        return self._fetched_at.keys() & changed | self._throttled
 
     def _available_bytes(
         self, topic_partition: TopicPartition, asked: FetchPartition, position: LogOffsetMetadata
@@ -86,7 +143,11 @@ class DelayedFetch(DelayedOperation):
             ):
                 return 0  # the leader has shown the reader more than this follower knows to be committed yet
             return None  # the log was truncated below the fetch offset, which the client must learn
-        if end.message_offset == position.message_offset or self._should_throttle(partition):
+        self._throttled.discard(topic_partition)
+        if end.message_offset == position.message_offset:
+            return 0
+        if self._should_throttle(partition):
+            self._throttled.add(topic_partition)
             return 0
         if end.message_offset_only or position.on_older_segment(end) or end.on_older_segment(position):
             return None  # a rolled segment, or a watermark of unknown position: there is certainly something to read
@@ -118,3 +179,22 @@ def _diverges(partition: Partition, log: Log, asked: FetchPartition) -> bool:
         return partition.diverging_epoch(log, asked.last_fetched_epoch, asked.fetch_offset) is not None
     except ApiError:
         return True  # the client must learn of it
+
+
+class DelayedFetchPurgatory(DelayedOperationPurgatory[DelayedFetch]):
+    """Notes each partition that fetches are checked for, so that they need not look at their other ones."""
+
+    def __init__(self, *, broker_id: int, purge_interval: int, time: Time) -> None:
+        """The arguments of ``DelayedOperationPurgatory``."""
+        self._recent_changes = RecentChanges()
+        super().__init__("Fetch", broker_id=broker_id, purge_interval=purge_interval, time=time)
+
+    def try_complete_else_watch(self, operation: DelayedFetch, watch_keys: Sequence[Hashable]) -> bool:
+        """As in its base class; the second look is only at what has happened since the first one."""
+        operation.changes = self._recent_changes
+        return super().try_complete_else_watch(operation, watch_keys)
+
+    def check_and_complete(self, key: Hashable) -> int:
+        """As in its base class. A change is noted whether or not a fetch waits for it: one may be about to."""
+        self._recent_changes.note(key)
+        return super().check_and_complete(key)

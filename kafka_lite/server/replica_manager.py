@@ -25,7 +25,7 @@ from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.log.validation.record_validation_error import RecordValidationError
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
-from kafka_lite.server.delayed_fetch import DelayedFetch
+from kafka_lite.server.delayed_fetch import DelayedFetch, DelayedFetchPurgatory
 from kafka_lite.server.delayed_produce import DelayedProduce
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult, unknown_last
 from kafka_lite.server.high_watermark_checkpoints import HighWatermarkCheckpoints
@@ -92,8 +92,7 @@ class ReplicaManager:
             purge_interval=config.producer_purgatory_purge_interval_requests,
             time=running_time,
         )
-        self.delayed_fetch_purgatory: DelayedOperationPurgatory[DelayedFetch] = DelayedOperationPurgatory(
-            "Fetch",
+        self.delayed_fetch_purgatory = DelayedFetchPurgatory(
             broker_id=config.broker_id,
             purge_interval=config.fetch_purgatory_purge_interval_requests,
             time=running_time,

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
-from kafka_lite.server.delayed_fetch import DelayedFetch
+from kafka_lite.server.delayed_fetch import (
+    REMEMBERED_CHANGES,
+    DelayedFetch,
+    DelayedFetchPurgatory,
+    RecentChanges,
+)
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition
 
 
@@ -161,3 +167,124 @@ def test_a_fetch_does_not_wait_for_a_partition_that_is_not_led_here_any_more() -
     other_epoch.check_leader_epoch = lambda _epoch: Errors.FENCED_LEADER_EPOCH
     for partition in (None, no_log, no_leader, other_epoch):
         assert is_done(partition, AT_5, min_bytes=1000)
+
+
+# ---- only what has changed -------------------------------------------------------------------------------------------
+
+
+class Fetched:
+    """A fetch of ``count`` partitions that waits for 100 bytes, in a purgatory; counts the partitions looked at."""
+
+    def __init__(self, count: int) -> None:
+        self.partitions = {TopicPartition("t", number): led_partition(end=0, stable=0) for number in range(count)}
+        self.looked_at: list[TopicPartition] = []
+        self.responses: list[Any] = []
+        self.throttled = False
+        start = (FetchPartition(0, 1000), LogOffsetMetadata(0, 0, 0))
+        self.fetch = DelayedFetch(
+            FetchParams(-1, 60_000, 100, 1000, hard_max_bytes=False),
+            dict.fromkeys(self.partitions, start),
+            self.partition,
+            list,
+            self.responses.append,
+            should_throttle=lambda _: self.throttled,
+        )
+        self.purgatory = DelayedFetchPurgatory(broker_id=0, purge_interval=1000, time=SYSTEM_TIME)
+
+    def partition(self, topic_partition: TopicPartition) -> Any:
+        self.looked_at.append(topic_partition)
+        return self.partitions.get(topic_partition)
+
+    def watch(self) -> bool:
+        return self.purgatory.try_complete_else_watch(self.fetch, list(self.partitions))
+
+    def grow(self, number: int, end: int) -> list[int]:
+        """The log of a partition has grown; returns the partitions that the fetch looked at then."""
+        self.looked_at.clear()
+        self.partitions[TopicPartition("t", number)] = led_partition(end=end, stable=end)
+        self.purgatory.check_and_complete(TopicPartition("t", number))
+        return sorted(each.partition for each in self.looked_at)
+
+
+@pytest.fixture
+def new_fetch() -> Iterator[Callable[[int], Fetched]]:
+    made: list[Fetched] = []
+
+    def make(count: int) -> Fetched:
+        made.append(Fetched(count))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.purgatory.shutdown()
+
+
+def test_an_append_costs_a_look_at_its_own_partition(new_fetch: Callable[[int], Fetched]) -> None:
+    fetched = new_fetch(1000)
+    assert not fetched.watch()
+    assert len(fetched.looked_at) == 1000, "the second look of the purgatory is only at what has happened since"
+    assert [fetched.grow(7, 1), fetched.grow(8, 4), fetched.grow(7, 5)] == [[7], [8], [7]]
+    assert not fetched.responses, "90 bytes"
+    assert fetched.grow(9, 1) == [9]
+    assert fetched.responses == [[]], "each partition counts once"
+
+
+def test_a_change_between_the_two_looks_is_not_missed(new_fetch: Callable[[int], Fetched]) -> None:
+    fetched = new_fetch(3)
+    first_look = fetched.fetch.try_complete
+
+    def grow_after_the_first_look() -> bool:
+        completed = first_look()
+        fetched.fetch.try_complete = first_look  # type: ignore[method-assign]
+        fetched.grow(1, 10)
+        return completed
+
+    fetched.fetch.try_complete = grow_after_the_first_look  # type: ignore[method-assign]
+    assert fetched.watch()
+    assert fetched.looked_at == [TopicPartition("t", 1)]
+
+
+def test_others_changes_are_passed_over(new_fetch: Callable[[int], Fetched]) -> None:
+    fetched = new_fetch(100)
+    fetched.watch()
+    for number in range(50):
+        fetched.purgatory.check_and_complete(TopicPartition("other", number))
+    assert fetched.grow(7, 1) == [7]
+    for number in range(100):
+        fetched.purgatory.check_and_complete(TopicPartition("other", number))
+    assert fetched.grow(7, 2) == list(range(100)), "to look at all costs less than to go through more changes"
+
+
+def test_a_partition_that_is_gone_completes_the_fetch(new_fetch: Callable[[int], Fetched]) -> None:
+    fetched = new_fetch(3)
+    fetched.watch()
+    del fetched.partitions[TopicPartition("t", 2)]
+    fetched.purgatory.check_and_complete(TopicPartition("t", 2))
+    assert fetched.responses == [[]]
+
+
+def test_a_throttled_partition_is_looked_at_each_time(new_fetch: Callable[[int], Fetched]) -> None:
+    fetched = new_fetch(10)
+    fetched.watch()
+    fetched.throttled = True
+    assert fetched.grow(4, 9) == [4]
+    assert fetched.grow(5, 0) == [4, 5]
+    fetched.throttled = False
+    assert fetched.grow(5, 0) == [4, 5], "90 bytes are there now"
+    assert fetched.grow(5, 1) == [5]
+    assert fetched.responses == [[]]
+
+
+def test_changes_are_remembered_up_to_a_number() -> None:
+    changes = RecentChanges()
+    assert changes.since(-REMEMBERED_CHANGES - 1, 10**9) == (0, None)
+    for number in range(5):
+        changes.note(number % 3)
+    assert changes.since(5, 10) == (5, set())
+    assert changes.since(3, 10) == (5, {0, 1})
+    assert changes.since(2, 3) == (5, {0, 1, 2})
+    assert changes.since(1, 3) == (5, None)
+    for number in range(REMEMBERED_CHANGES):
+        changes.note(number)
+    assert changes.since(5, 10**9) == (REMEMBERED_CHANGES + 5, set(range(REMEMBERED_CHANGES)))
+    assert changes.since(4, 10**9) == (REMEMBERED_CHANGES + 5, None)
