@@ -53,6 +53,8 @@ _WORDS = {
     "time": ("time", "时间"),
     "minutes": ("min", "分钟"),
     "difficulty": ("difficulty", "难度"),
+    "in page": ("in a page", "在网页里"),
+    "write it": ("[write it]({}.md#in-this-page)", "[开始写]({}.md#in-this-page)"),
     "easy": ("easy", "容易"),
     "medium": ("medium", "中等"),
     "hard": ("hard", "较难"),
@@ -253,8 +255,8 @@ def labs(language: str) -> str:
         rows += [_lab_row(lab, language) for lab in found]
         tasks, minutes = sum(len(lab.tasks) for lab in found), sum(lab.minutes for lab in found)
         sums = [_word("labs", language).format(len(found)), "", "", str(tasks), hours(minutes, language)]
-        rows.append([f"**{each}**" if each else "" for each in sums] + [""])
-    words = [_word(name, language) for name in ("lab", "title", "tasks", "time", "difficulty")]
+        rows.append([f"**{each}**" if each else "" for each in sums] + ["", ""])
+    words = [_word(name, language) for name in ("lab", "title", "tasks", "time", "difficulty", "in page")]
     return table([words[0], "§", *words[1:]], rows)
 
 
@@ -266,6 +268,7 @@ def _lab_row(lab: Lab, language: str) -> list[str]:
         str(len(lab.tasks)),
         f"{lab.minutes} {_word('minutes', language)}",
         _word(lab.difficulty, language),
+        _word("write it", language).format(lab.name) if lab.in_page else "",
     ]
 
 

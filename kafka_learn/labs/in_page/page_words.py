@@ -14,6 +14,7 @@ _WORDS = {
     ),
     "stopped early": ("The check was stopped before it ran a test.", "检查还没有运行测试就被停止了。"),
     "hint": ("Press Hint.", "按“提示”。"),
+    "check": ("Export, and in a clone: {command}", "先导出，再到克隆的项目里运行 {command}"),
 }
 
 
@@ -24,4 +25,9 @@ def word(name: str, language: str, **values: object) -> str:
 
 def how(language: str, lab: Lab) -> Callable[[str], str]:
     """How one does in the page what a verb of ``kafka-lite labs`` does; what it has no button for is a command."""
-    return lambda verb: word(verb, language) if verb in _WORDS else f"{own_command()} labs {verb} {lab.name}"
+
+    def of_lab(verb: str) -> str:
+        command = f"{own_command()} labs {verb} {lab.name}"
+        return word(verb, language, command=command) if verb in _WORDS else command
+
+    return of_lab

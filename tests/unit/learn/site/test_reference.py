@@ -95,6 +95,7 @@ def test_every_lab_has_a_row_with_its_title_and_time(language: str) -> None:
         assert f"[{lab.name}]({lab.name}.md)" in row
         assert lab.title_in(language) in row
         assert f"{lab.minutes} {'分钟' if language == 'zh' else 'min'}" in row
+        assert (f"({lab.name}.md#in-this-page)" in row) == lab.in_page
 
 
 def test_markup_is_escaped_but_in_backticks() -> None:

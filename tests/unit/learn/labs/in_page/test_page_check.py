@@ -76,7 +76,7 @@ def test_a_learner_writes_errs_and_solves_in_one_process() -> None:
     assert any(row["state"] == "failed" and row["message"] for row in failed["rows"])
     assert 0 < failed["score"] < failed["total"]
     assert (solved["passed"], solved["score"]) == (True, solved["total"])
-    assert solved["verdict"].startswith("The tests pass. Now run the broker with your code: ")
+    assert "Now run the broker with your code: Export, and in a clone: " in solved["verdict"]
     assert solved["verdict"].endswith(f"labs check {LAB}")
     assert again == begun
 
