@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from kafka_lite.common.process.open_files import raise_open_files_limit
 from kafka_lite.common.scheduler import KafkaScheduler
@@ -21,10 +21,7 @@ from kafka_lite.server.admin.admin_manager import AdminManager
 from kafka_lite.server.apis.api_handler import HandlerWrapper
 from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint
 from kafka_lite.server.broker_states import BrokerState, BrokerStoppedError, check_transition
-from kafka_lite.server.dynamic.broker_reconfigurable import (
-    DynamicLogConfig,
-    DynamicThreadPool,
-)
+from kafka_lite.server.dynamic.broker_reconfigurable import DynamicLogConfig, DynamicThreadPool
 from kafka_lite.server.dynamic.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
@@ -49,7 +46,9 @@ from kafka_lite.server.startup.zookeeper_in_broker import (
     new_zk_client,
     start_embedded_zookeeper,
 )
-from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+
+if TYPE_CHECKING:
+    from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 
 logger = logging.getLogger(__name__)
 

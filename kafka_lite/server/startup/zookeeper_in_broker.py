@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.errors import KafkaError
@@ -17,10 +18,12 @@ from kafka_lite.security.ssl.zookeeper_ssl import client_ssl_factory, has_client
 from kafka_lite.server.broker_metadata_checkpoint import read_broker_metadata
 from kafka_lite.server.kafka_config import EMBEDDED, KafkaConfig
 from kafka_lite.zookeeper import paths
-from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.sasl_connection import ZkLogin
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
+
+if TYPE_CHECKING:
+    from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +39,9 @@ def start_embedded_zookeeper(config: KafkaConfig) -> EmbeddedZooKeeper:
     The last process of this broker is dead, since its ZooKeeper is. This process takes its place, so the session that
     registered it ends now. Raises KafkaError if the folder cannot be made, or the JAAS login file cannot be read.
     """
+    # Not before it is needed: a broker of an ensemble has no use for its twenty modules.
+    from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+
     directory = config.zk_embedded_dir or f"{config.log_dirs[0].rstrip('/')}-zookeeper"
     _make_directory(config, directory)
     port = config.zk_embedded_port
