@@ -2,7 +2,7 @@
 
 import pytest
 
-from chapters.ch01_introduction.figures import predictions
+from chapters.ch01_introduction.figures import persistence_predictions, predictions
 from chapters.ch02_producer.figures import (
     connection_predictions,
     old_producer_predictions,
@@ -52,6 +52,7 @@ def test_a_cell_has_the_verdict_in_both_languages() -> None:
 
 ALL = predictions_of(
     predictions,
+    persistence_predictions,
     producer_predictions,
     connection_predictions,
     request_predictions,
