@@ -10,6 +10,7 @@ from chapters.ch02_producer.figures import (
     request_predictions,
 )
 from chapters.ch03_old_consumer.figures import old_consumer_predictions
+from chapters.ch05_coordinator.figures import joining_predictions
 from chapters.ch06_storage.figures import (
     append_predictions,
     purgatory_predictions,
@@ -58,6 +59,7 @@ ALL = predictions_of(
     request_predictions,
     old_producer_predictions,
     old_consumer_predictions,
+    joining_predictions,
     purgatory_predictions,
     replication_predictions,
     predictions_of_connect,
