@@ -16,7 +16,8 @@
 # *Book 8.3; its pages begin with [Using and writing connectors](connectors.md).*
 #
 # A broker and a worker start in this process. Everything else is HTTP, as with curl: connectors are created, paused,
-# broken, restarted and deleted. Before you run a cell that ends in a question, answer it.
+# broken, restarted and deleted. Before most steps there is a question: write your answer in the place of `None` and run
+# the cell. It says whether you are right, and why.
 
 # %% [markdown] lang="zh"
 # # 笔记本：一个工作进程，以及能对它说的一切
@@ -24,18 +25,16 @@
 # 本书 8.3；相应的正文从[使用和编写连接器](connectors.md)开始。
 #
 # 一个 broker 和一个工作进程在本进程里启动，其余都是 HTTP，与 curl 一样：创建、暂停、弄坏、重启和删除连接器。
-# 单元格如果以问题结尾，请先回答，再运行。
+# 多数步骤之前有一个问题：把答案写在 `None` 的位置，运行单元格，它会告诉你对不对，以及为什么。
 
 # %%
 import json
 import logging
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
-from chapters.ch08_pipelines.figures import predictions
+from chapters.ch08_pipelines.figures import predictions, worker_predictions
 from kafka_learn.drawing.state_machines import draw_states
 from kafka_lite.connect.runtime.new_connect import new_standalone_connect
 from kafka_lite.connect.runtime.storage.java_hash_map import dump
@@ -46,43 +45,22 @@ logging.disable(logging.CRITICAL)
 temporary = tempfile.TemporaryDirectory()
 folder = Path(temporary.name)
 cluster = Cluster({"group.initial.rebalance.delay.ms": 0}).start()
-JSON = "org.apache.kafka.connect.json.JsonConverter"
-STRING = "org.apache.kafka.connect.storage.StringConverter"
-PROPS = {
-    "bootstrap.servers": cluster.bootstrap_servers,
-    "rest.port": "0",
-    "key.converter": STRING,
-    "value.converter": STRING,
-    "internal.key.converter": JSON,
-    "internal.key.converter.schemas.enable": "false",
-    "internal.value.converter": JSON,
-    "internal.value.converter.schemas.enable": "false",
-    "offset.storage.file.filename": str(folder / "connect.offsets"),
-    "offset.flush.interval.ms": "100",
-}
+PROPS = worker_predictions.worker_props(cluster.bootstrap_servers, folder)
 connect = new_standalone_connect(PROPS)
 connect.start()
 connect.rest.advertised_url.startswith("http://127.0.0.1:")
 
 # %% [markdown]
-# `call` is curl with less to type. The first call is the first one of the book: who is there?
+# `call` is curl with less to type. The first call is the first one of the book: it asks for the connectors.
 
 # %% [markdown] lang="zh"
-# `call` 就是少打几个字的 curl。第一个调用就是书里的第一个：谁在那里？
+# `call` 就是少打几个字的 curl。第一个调用就是书里的第一个：列出连接器。
 
 
 # %%
 def call(method, path, body=None):
     """Send a request; return the status of the response and what its JSON contains."""
-    data = None if body is None else json.dumps(body).encode()
-    url = connect.rest.advertised_url.rstrip("/") + path
-    request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
-    try:
-        with urllib.request.urlopen(request) as response:
-            status, text = response.status, response.read()
-    except urllib.error.HTTPError as error:
-        status, text = error.code, error.read()
-    return status, json.loads(text) if text else None
+    return worker_predictions.call(connect.rest.advertised_url, method, path, body)
 
 
 def eventually(look, wanted):
@@ -97,12 +75,17 @@ call("GET", "/connectors"), [each["class"].rpartition(".")[2] for each in call("
 # %% [markdown]
 # ## A file into a topic into a file
 #
-# Two connectors, each a map of texts. **Which status does a creation have, and which tasks are in its answer?**
+# Two connectors, each a map of texts. A POST creates one; its tasks are in the response. **Which HTTP status does the
+# response have?**
 
 # %% [markdown] lang="zh"
 # ## 从文件到主题，再到文件
 #
-# 两个连接器，各是一组文本。**创建的状态码是多少？响应里有哪些任务？**
+# 两个连接器，各是一组文本。用 POST 创建，响应里有它的任务。**响应的 HTTP 状态码是多少？**
+
+# %%
+answer = None
+worker_predictions.CREATION.check(answer)
 
 # %%
 cluster.create_topic("lines")
@@ -144,25 +127,50 @@ draw_states(worker_task.VALID_PREVIOUS_STATES)
 # %% [markdown]
 # ## Wishes and errors
 #
-# A pause is a wish: 202, and it happens soon. An error is JSON, with Kafka's code and words. **Which of these calls
-# fail, and with which status?**
+# A pause is a wish: 202, and it happens soon. An error is JSON, with Kafka's code and words. The connector `in` is
+# paused. Then come six calls:
+#
+# - GET of a connector that does not exist,
+# - POST of a connector with the name `in` again,
+# - POST of a source connector that has neither file nor topic,
+# - PUT of a configuration of `in` that contains another name,
+# - a restart of `in`,
+# - a resume of `in`.
+#
+# **How many of them fail, that is, have a status of 400 or more?**
 
 # %% [markdown] lang="zh"
 # ## 愿望与错误
 #
-# 暂停是一个愿望：返回 202，随后照办。错误是 JSON，编号和用语与 Kafka 的相同。**下面哪些调用会失败，状态码是多少？**
+# 暂停是一个愿望：返回 202，随后照办。错误是 JSON，编号和用语与 Kafka 的相同。连接器 `in` 已经暂停，然后是六个调用：
+#
+# - 查询一个不存在的连接器；
+# - 再用 POST 创建一个名为 `in` 的连接器；
+# - 用 POST 创建一个源连接器，文件和主题都没有写；
+# - 用 PUT 写 `in` 的配置，里面是另一个名字；
+# - 重启 `in`；
+# - 恢复 `in`。
+#
+# **其中几个会失败，也就是状态码在 400 以上？**
+
+# %%
+answer = None
+worker_predictions.FAILING.check(answer)
+
+# %% [markdown]
+# **And which status has the response to the second POST of `in`?**
+
+# %% [markdown] lang="zh"
+# **再用 POST 创建 `in`，响应的状态码是多少？**
+
+# %%
+answer = None
+worker_predictions.TAKEN.check(answer)
 
 # %%
 paused = call("PUT", "/connectors/in/pause")
 eventually(lambda: [task["state"] for task in call("GET", "/connectors/in/status")[1]["tasks"]], ["PAUSED"])
-for method, path, body in (
-    ("GET", "/connectors/none", None),
-    ("POST", "/connectors", {"name": "in", "config": source}),
-    ("POST", "/connectors", {"name": "x", "config": {"connector.class": "FileStreamSource"}}),
-    ("PUT", "/connectors/in/config", {**source, "name": "other"}),
-    ("POST", "/connectors/in/restart", None),
-    ("PUT", "/connectors/in/resume", None),
-):
+for method, path, body in worker_predictions.calls(source):
     status, answer = call(method, path, body)
     print(status, method, path, (answer or {}).get("message", "").partition("\n")[0])
 
