@@ -15,19 +15,21 @@
 #
 # *Book 10.2; its page is [Messages and timestamps](timestamps.md).*
 #
-# First records as bytes, in all three formats; then a whole broker, whose clock we can move forward. Before you run a
-# cell that ends in a question, answer it.
+# First records as bytes, in all three formats; then a whole broker, whose clock we can move forward. Before most steps
+# there is a question: write your answer in the place of `None` and run the cell. It says whether you are right, and
+# why.
 
 # %% [markdown] lang="zh"
 # # 笔记本：消息的时间
 #
 # 本书 10.2；相应的正文是[消息与时间戳](timestamps.md)。
 #
-# 先是记录的字节，三种格式都有；然后是一整个 broker，它的时钟可以由我们拨快。单元格如果以问题结尾，请先回答，再运行下
-# 一个。
+# 先是记录的字节，三种格式都有；然后是一整个 broker，它的时钟可以由我们拨快。多数步骤之前有一个问题：把答案写在 `None`
+# 的位置，运行单元格，它会告诉你对不对，以及为什么。
 
 # %%
 from chapters.ch06_storage.figures.segment_drawings import draw_bytes
+from chapters.ch10_advanced.figures import timestamp_predictions as predictions
 from chapters.ch10_advanced.figures.timestamp_drawings import (
     APPENDED,
     NOON,
@@ -53,14 +55,19 @@ draw_formats()
 #
 # ## A record of each format
 #
-# Three records with the seconds 3, 9 and 5 after noon. **How many timestamps are stored, in how many bytes?**
+# Three records with the seconds 3, 9 and 5 after noon. Where are the timestamps, and **how many bytes longer is the set
+# in format v1 than in v0?**
 
 # %% [markdown] lang="zh"
 # 蓝色是类型所在的字节（在 v2 里是两个字节），类型在第 3 位；橙色是时间。
 #
 # ## 每种格式的一条记录
 #
-# 三条记录，时间是正午过后 3、9、5 秒。**存了几个时间戳，一共多少字节？**
+# 三条记录，时间是正午过后 3、9、5 秒。时间戳放在哪里？**v1 格式的消息集比 v0 的长几个字节？**
+
+# %%
+answer = None
+predictions.BYTES.check(answer)
 
 
 # %%
@@ -148,12 +155,18 @@ InBothLanguages(stored_times)
 # %% [markdown]
 # ## Between formats
 #
-# **What does a consumer of v2 read that a producer of v0 wrote?**
+# A producer of v0 writes into a log of format v2, of a topic with CreateTime. The broker's clock says 60 seconds after
+# noon. **Which number does a consumer of v2 read as the timestamp?**
 
 # %% [markdown] lang="zh"
 # ## 格式之间
 #
-# **v0 的生产者写的，v2 的消费者读到什么？**
+# v0 的生产者写进 v2 格式的日志，主题用的是 CreateTime。broker 的时钟是正午过后 60 秒。**v2 的消费者读到的时间戳是哪个
+# 数？**
+
+# %%
+answer = None
+predictions.CONVERTED.check(answer)
 
 # %%
 InBothLanguages(converted_times)
@@ -203,14 +216,18 @@ for topic in ("created", "appended"):
 # %% [markdown]
 # ## Offsets for times
 #
-# A real client asks: `offsets_for_times` is ListOffsets. **Which offset is the result for "from minute 5 on" in
-# `created`?** Think of the order in which the records lie.
+# A real client asks: `offsets_for_times` is ListOffsets. The records of `created` have the minutes 1, 4, 2, 6, 5, 3, 10
+# and 9, in the order of their offsets. **Which offset is the result for "from minute 5 on"?**
 
 # %% [markdown] lang="zh"
 # ## 按时间求偏移量
 #
-# 由一个真正的客户端来问：`offsets_for_times` 就是 ListOffsets。**对 `created` 来说，“从第 5 分钟开始”的答案是哪个偏
-# 移量？** 请想一想记录的排列次序。
+# 由一个真正的客户端来问：`offsets_for_times` 就是 ListOffsets。`created` 的记录按偏移量的次序，时间是第 1、4、2、6、5、
+# 3、10、9 分钟。**“从第 5 分钟开始”的答案是哪个偏移量？**
+
+# %%
+answer = None
+predictions.FROM_FIVE.check(answer)
 
 # %%
 from confluent_kafka import Consumer, TopicPartition
@@ -249,12 +266,18 @@ for segment in log.segments:
 # %% [markdown]
 # ## A log without timestamps
 #
-# **What does the broker return for a topic in format v0?**
+# The same question for a topic in format v0. **Does the broker return the `"first"` offset, -1 for `"none"`, or an
+# `"error"`?**
 
 # %% [markdown] lang="zh"
 # ## 没有时间的日志
 #
-# **对 v0 格式的主题，broker 怎样响应？**
+# 对 v0 格式的主题问同样的问题。**broker 返回的是第一个偏移量（`"first"`），表示没有的 -1（`"none"`），还是错误
+# （`"error"`）？**
+
+# %%
+answer = None
+predictions.V0.check(answer)
 
 # %%
 cluster.create_topic("old", configs={"message.format.version": "0.9.0"})
@@ -287,14 +310,19 @@ for name, timestamp in (("now", now()), ("two hours ago", now() - 7_200_000), ("
 # %% [markdown]
 # ## Retention
 #
-# A segment is deleted when its *largest* timestamp is old enough. Four segments, of which the second has one message
-# from hour 70, by a producer whose clock was wrong; retention of 24 hours. **What is left at hour 48?**
+# A segment is deleted when its *largest* timestamp is old enough. Four segments from the hours 0 to 4, 5 to 8, 9 to 12
+# and 14 to 16, of which the second has one message from hour 70, by a producer whose clock was wrong; retention of 24
+# hours. **How many segments are left at hour 48?**
 
 # %% [markdown] lang="zh"
 # ## 保留
 #
-# 分段**最大**的时间戳足够旧了，分段才会删除。四个分段，第二个里有一条消息的时间是第 70 小时，因为生产者的时钟错了；保
-# 留 24 小时。**到第 48 小时还剩什么？**
+# 分段**最大**的时间戳足够旧了，分段才会删除。四个分段，时间是第 0 到 4、5 到 8、9 到 12、14 到 16 小时，第二个里有一条
+# 消息的时间是第 70 小时，因为生产者的时钟错了；保留 24 小时。**到第 48 小时还剩几个分段？**
+
+# %%
+answer = None
+predictions.LEFT.check(answer)
 
 # %%
 draw_retention([[0, 2, 4], [5, 70, 8], [9, 10, 12], [14, 15, 16]], retention_h=24, looked_at_h=[20, 30, 48, 96])
@@ -331,7 +359,8 @@ for hours in (23, 3, 22, 37):
 #
 # ### The other way round: a producer that copies old data
 #
-# **A topic with a retention of a day gets records that are a week old. How long do they live?**
+# A topic with a retention of a day gets records that are a week old. **Do they live until the next `"check"` of the
+# retention, for a `"day"`, for a `"week"`, or for `"ever"`?**
 
 # %% [markdown] lang="zh"
 # 到第 26 小时，`a` 和 `b` 去掉了。此后两天半什么也没有去掉，尽管 `d` 和 `e` 从第 27 小时起就足够旧了。等那个错误的时
@@ -339,7 +368,12 @@ for hours in (23, 3, 22, 37):
 #
 # ### 反过来：复制旧数据的生产者
 #
-# **一个保留一天的主题，得到了一个星期前的记录。它们能保留多久？**
+# 一个保留一天的主题，得到了一个星期前的记录。**它们能保留到下一次检查（`"check"`）、一天（`"day"`）、一个星期
+# （`"week"`），还是永远（`"ever"`）？**
+
+# %%
+answer = None
+predictions.OLD_DATA.check(answer)
 
 # %%
 cluster.create_topic("copied", configs={"retention.ms": 24 * hour})
@@ -366,12 +400,16 @@ cluster.stop()
 # ## Now you
 #
 # - Give `created` a second producer whose clock is ten minutes slow, and predict the results of `offsets_for_times`.
-# - `segment.ms` uses message timestamps, too. Write records alternately from now and from a month ago into a topic
-#   with `segment.ms` of an hour, and count its segments.
+# - `segment.ms` uses message timestamps, too. Write six records into a topic with `segment.ms` of an hour, alternately
+#   from a month ago and from now, the old one first. **How many segments are there?**
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
 # - 给 `created` 加一个时钟慢十分钟的生产者，预测 `offsets_for_times` 的结果。
-# - `segment.ms` 也按消息的时间计算。往一个 `segment.ms` 为一小时的主题里，交替写入现在的记录和一个月前的记录，数一数它
-#   的分段。
+# - `segment.ms` 也按消息的时间计算。往一个 `segment.ms` 为一小时的主题里写入六条记录，一个月前的和现在的交替，旧的在
+#   先。**一共有几个分段？**
+
+# %%
+answer = None
+predictions.ROLLED.check(answer)

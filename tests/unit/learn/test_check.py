@@ -21,7 +21,7 @@ from chapters.ch06_storage.figures import (
 from chapters.ch08_pipelines.figures import helix_predictions
 from chapters.ch08_pipelines.figures import predictions as predictions_of_connect
 from chapters.ch09_streams.figures import count_again_predictions, tables_predictions, word_count_predictions
-from chapters.ch10_advanced.figures import quota_predictions, transaction_predictions
+from chapters.ch10_advanced.figures import quota_predictions, timestamp_predictions, transaction_predictions
 from chapters.topics_as_tables.figures import killed_predictions
 from kafka_learn.both_languages import CHINESE
 from kafka_learn.check import Prediction, Words
@@ -73,6 +73,7 @@ ALL = predictions_of(
     recovery_predictions,
     append_predictions,
     tables_predictions,
+    timestamp_predictions,
 )
 
 
