@@ -408,6 +408,7 @@ class KafkaServer:
             "brokers": BrokerConfigHandler(self.dynamic_broker_config, self.quotas),
             "clients": ClientIdConfigHandler(self.quotas.clients),
             "users": UserConfigHandler(self.quotas.clients, self._security.sasl.credentials),
+            "groups": self.groups.config_handler(),
             "ips": IpConfigHandler(self.socket_server.connection_rates.update_ip_rate),
         }
         self.dynamic_config_manager = DynamicConfigManager(self.zk_client, handlers, self.time)

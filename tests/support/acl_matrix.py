@@ -23,7 +23,7 @@ TOPIC, GROUP = Errors.TOPIC_AUTHORIZATION_FAILED.code, Errors.GROUP_AUTHORIZATIO
 CLUSTER, TXN = Errors.CLUSTER_AUTHORIZATION_FAILED.code, Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED.code
 TOKEN = Errors.DELEGATION_TOKEN_AUTHORIZATION_FAILED.code
 AUTHORIZATION_ERRORS = frozenset({TOPIC, GROUP, CLUSTER, TXN, TOKEN})
-BROKER, OF_TOPIC = 4, 2
+BROKER, OF_TOPIC, OF_GROUP = 4, 2, 32
 
 
 class Case(NamedTuple):
@@ -171,6 +171,10 @@ CASES = (
          {"DESCRIBE_CONFIGS TOPIC t": TOPIC}),
     Case("DESCRIBE_CONFIGS:broker", 1, {"resources": [{"resource_type": BROKER, "resource_name": "0"}]},
          _cluster("DESCRIBE_CONFIGS")),
+    Case("DESCRIBE_CONFIGS:group", 1, {"resources": [{"resource_type": OF_GROUP, "resource_name": "g"}]},
+         {"DESCRIBE_CONFIGS GROUP g": GROUP}),
+    Case("INCREMENTAL_ALTER_CONFIGS:group", 0, {"resources": [{"resource_type": OF_GROUP, "resource_name": "g"}],
+                                                "validate_only": True}, {"ALTER_CONFIGS GROUP g": GROUP}),
     Case("ALTER_CONFIGS", 1, {"resources": [{"resource_type": OF_TOPIC, "resource_name": "t"}], "validate_only": True},
          {"ALTER_CONFIGS TOPIC t": TOPIC}),
     Case("INCREMENTAL_ALTER_CONFIGS", 0, {"resources": [{"resource_type": BROKER, "resource_name": "0"}],

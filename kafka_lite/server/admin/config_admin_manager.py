@@ -1,4 +1,4 @@
-"""Handles administrative requests about configurations: describes and alters those of topics, brokers and loggers.
+"""Handles administrative requests about configurations: those of topics, brokers, loggers and groups.
 
 Kafka 0.11, 2.3: core/.../server/AdminManager.scala; later ConfigAdminManager.scala · book 6.1.5
 """
@@ -15,6 +15,7 @@ from kafka_lite.common.bounded_log import BoundedLog, Log
 from kafka_lite.common.config_def import ConfigError, Type
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_names import validate_topic_name
+from kafka_lite.coordinator.group.modern.consumer_group_config import validate_group_config
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
 from kafka_lite.protocol.messages.api_32_describe_configs import (
     DescribeConfigsResource,
@@ -36,6 +37,7 @@ from kafka_lite.server.dynamic.dynamic_broker_config import DYNAMIC_BROKER_CONFI
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
+from kafka_lite.zookeeper.sanitizer import desanitize, sanitize
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +88,7 @@ class ConfigAdminManager:
             return sorted(self._cache.get_all_topics())
         if kind in (BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
             return [str(broker.id) for broker in self._cache.get_alive_brokers()]
-        return sorted(self._zk_client.get_entities(ENTITIES[kind]))
+        return sorted(map(_name_of, self._zk_client.get_entities(ENTITIES[kind])))
 
     def describe_configs(
         self,
@@ -95,7 +97,7 @@ class ConfigAdminManager:
         include_synonyms: bool = False,
         include_documentation: bool = False,
     ) -> list[DescribeConfigsResult]:
-        """The configurations of topics, of this broker, of all brokers (empty name), or of this broker's loggers.
+        """The configurations of topics, groups, this broker, all brokers (empty name), or this broker's loggers.
 
         A broker has two hundred keys. A resource that occurs again in the request is not described again: it shares the
         entries. Beyond ``MAX_DESCRIBED_ENTRIES``, resources get POLICY_VIOLATION.
@@ -132,6 +134,14 @@ class ConfigAdminManager:
             self._check_topic_exists(name)
             overrides = self._zk_client.get_entity_config(f"{TOPICS}/{name}")
             return self._config_helper.describe_topic(
+                overrides,
+                wanted,
+                include_synonyms=include_synonyms,
+                include_documentation=include_documentation,
+            )
+        if resource.resource_type == GROUP_RESOURCE:
+            overrides = self._zk_client.get_entity_config(_group_path(name))
+            return self._config_helper.describe_group(
                 overrides,
                 wanted,
                 include_synonyms=include_synonyms,
@@ -175,6 +185,8 @@ class ConfigAdminManager:
 
     def _list_defaults(self, resource_type: int) -> dict[str, list[str]]:
         """The keys whose values are lists, with their values without an override."""
+        if resource_type == GROUP_RESOURCE:
+            return {}
         if resource_type != TOPIC_RESOURCE:
             return {key.name: key.default for key in DYNAMIC_BROKER_CONFIGS if key.type is Type.LIST}
         broker = self._dynamic_config.topic_defaults()
@@ -189,18 +201,28 @@ class ConfigAdminManager:
         if resource_type == BROKER_RESOURCE:
             self._check_broker_id(name)
             return f"{BROKERS}/{self._config.broker_id if name else DEFAULT_ENTITY}"  # (the name may be "01")
+        if resource_type == GROUP_RESOURCE:
+            return _group_path(name)
         raise Errors.INVALID_REQUEST.exception(
-            f"AlterConfigs is only supported for topics and brokers, but resource type is {resource_type}"
+            f"AlterConfigs is only supported for topics, brokers and groups, but resource type is {resource_type}"
         )
 
     def _alter(self, resource_type: int, name: str, config: Mapping[str, str], validate_only: bool) -> None:
         path = self._entity_path(resource_type, name)
         if resource_type == TOPIC_RESOURCE:
             self._admin_utils.validate_topic_config(config)
+        elif resource_type == GROUP_RESOURCE:
+            self._validate_group_config(config)
         else:
             self._dynamic_config.validate(config, per_broker=bool(name))
         if not validate_only:
             self._admin_utils.change_entity_config(path, config)
+
+    def _validate_group_config(self, config: Mapping[str, str]) -> None:
+        try:
+            validate_group_config(self._config.consumer_groups, config)
+        except ConfigError as failure:
+            raise Errors.INVALID_CONFIG.exception(str(failure)) from failure
 
     def _check_topic_exists(self, topic: str) -> None:
         if not self._cache.contains(topic):
@@ -213,6 +235,21 @@ class ConfigAdminManager:
         if name and int(name) != self._config.broker_id:
             expected = f"expected {self._config.broker_id} or empty string, but received {name}"
             raise Errors.INVALID_REQUEST.exception(f"Unexpected broker id, {expected}")
+
+
+def _group_path(name: str) -> str:
+    """Where the overrides of a group are stored. Its name may be anything, and is sanitized as those of users are."""
+    if not name:
+        raise Errors.INVALID_REQUEST.exception("Group name must not be empty")
+    return f"{ENTITIES[GROUP_RESOURCE]}/{sanitize(name)}"
+
+
+def _name_of(node: str) -> str:
+    """The name of an entity in ZooKeeper; as it is there if nobody of ours has written it."""
+    try:
+        return desanitize(node)
+    except ValueError:
+        return node
 
 
 def _alter_each(
@@ -251,6 +288,7 @@ def _alter_error(error: Exception, resource_type: int, name: str, log: Log) -> A
 
 def _display(resource_type: int, name: str) -> str:
     names = {TOPIC_RESOURCE: "TOPIC", BROKER_RESOURCE: "BROKER", BROKER_LOGGER_RESOURCE: "BROKER_LOGGER"}
+    names[GROUP_RESOURCE] = "GROUP"
     kind = names.get(resource_type, str(resource_type))
     return f"ConfigResource(type={kind}, name='{name}')"
 

@@ -10,6 +10,7 @@ from enum import IntEnum
 from itertools import dropwhile
 
 from kafka_lite.common.config_def import ConfigKey, Importance, Type, format_value
+from kafka_lite.coordinator.group.modern.consumer_group_config import GROUP_CONFIG_DEF
 from kafka_lite.log.log_config import LOG_CONFIG_DEF, LogConfig
 from kafka_lite.protocol.messages.api_32_describe_configs import (
     DescribeConfigsResourceResult,
@@ -35,6 +36,7 @@ class ConfigSource(IntEnum):
     STATIC_BROKER_CONFIG = 4
     DEFAULT_CONFIG = 5
     DYNAMIC_BROKER_LOGGER_CONFIG = 6
+    GROUP_CONFIG = 8
 
 
 CONFIG_TYPES: dict[Type, int] = {
@@ -101,6 +103,26 @@ class ConfigHelper:
             return _entry(key, log_config.values[key.name], synonyms, include_synonyms, include_documentation)
 
         return _describe(LOG_CONFIG_DEF, names, describe)
+
+    def describe_group(
+        self,
+        overrides: Mapping[str, str],
+        names: Iterable[str] | None = None,
+        *,
+        include_synonyms: bool = False,
+        include_documentation: bool = False,
+    ) -> list[DescribeConfigsResourceResult]:
+        """All keys (or those in ``names``) of a group with these overrides."""
+
+        def describe(key: ConfigKey) -> DescribeConfigsResourceResult:
+            own = overrides.get(key.name)
+            broker_key = f"group.{key.name}"
+            value = self._config.values[broker_key] if own is None else key.parse(own)
+            override = DescribeConfigsSynonym(name=key.name, value=own, source=ConfigSource.GROUP_CONFIG)
+            synonyms = ([] if own is None else [override]) + self._broker_synonyms(broker_key)
+            return _entry(key, value, synonyms, include_synonyms, include_documentation)
+
+        return _describe(GROUP_CONFIG_DEF, names, describe)
 
     def describe_broker(
         self,

@@ -28,12 +28,13 @@ from kafka_lite.server.auth.refusals import changed, handle_rest
 from kafka_lite.server.auth.rules import UNAUTHORIZED, KnownTopics, Rule, topic_names
 
 DESCRIBE, TOPIC, GROUP = AclOperation.DESCRIBE, ResourceType.TOPIC, ResourceType.GROUP
-CONFIG_TOPIC, CONFIG_BROKER, CONFIG_BROKER_LOGGER = 2, 4, 8
+CONFIG_TOPIC, CONFIG_BROKER, CONFIG_BROKER_LOGGER, CONFIG_GROUP = 2, 4, 8, 32
 """Types of resources with configurations, as numbers on the wire."""
 CONFIG_RESOURCES = {
     CONFIG_TOPIC: TOPIC,
     CONFIG_BROKER: ResourceType.CLUSTER,
     CONFIG_BROKER_LOGGER: ResourceType.CLUSTER,
+    CONFIG_GROUP: GROUP,
 }
 NO_OPERATIONS = -(2**31)
 
@@ -162,7 +163,7 @@ def list_groups(auth: AuthHelper, request: Request, body: Any, respond: Respond,
 
 
 def on_configs(operation: AclOperation, responses: str, result: Callable[..., Any]) -> Rule:
-    """The operation on each topic, or on the cluster for brokers; ``responses`` is the field of the results."""
+    """The operation on each topic or group; on the cluster for brokers. ``responses``: the field of the results."""
 
     def rule(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
         allowed, refusals = [], []

@@ -129,6 +129,8 @@ def consumer_group_config(values: Mapping[str, Any]) -> ConsumerGroupConfig:
         assignors={name: ASSIGNORS[name] for name in names},
         regex_refresh_interval_ms=values["group.consumer.regex.refresh.interval.ms"],
         migration_policy=_policy(values[POLICY_KEY]),
+        session_timeout_limits_ms=_limits(values, "group.consumer", "session.timeout.ms"),
+        heartbeat_interval_limits_ms=_limits(values, "group.consumer", "heartbeat.interval.ms"),
     )
 
 
@@ -152,7 +154,11 @@ def _within(values: Mapping[str, Any], prefix: str, name: str) -> int:
     """A value between those of its two limits."""
     key = f"{prefix}.{name}"
     value: int = values[key]
-    lowest, highest = values[f"{prefix}.min.{name}"], values[f"{prefix}.max.{name}"]
+    lowest, highest = _limits(values, prefix, name)
     if not lowest <= value <= highest:
         raise ConfigError(key, value, f"it must be between {lowest} and {highest}")
     return value
+
+
+def _limits(values: Mapping[str, Any], prefix: str, name: str) -> tuple[int, int]:
+    return values[f"{prefix}.min.{name}"], values[f"{prefix}.max.{name}"]

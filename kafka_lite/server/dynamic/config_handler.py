@@ -1,6 +1,7 @@
 """Applies a configuration that has changed in ZooKeeper.
 
-Kafka 0.10.2: core/.../server/ConfigHandler.scala (TopicConfigHandler, BrokerConfigHandler) · book 6.1.5
+Kafka 0.10.2: core/.../server/ConfigHandler.scala (TopicConfigHandler, BrokerConfigHandler;
+later GroupConfigHandler) · book 6.1.5
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from kafka_lite.admin.admin_utils import DEFAULT_ENTITY
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.quotas.quota_factory import QuotaManagers
+from kafka_lite.zookeeper.sanitizer import desanitize
 
 logger = logging.getLogger(__name__)
 
@@ -75,3 +77,17 @@ class BrokerConfigHandler:
         else:
             return
         self._quotas.update_rates({**self._dynamic_config.default_configs, **self._dynamic_config.broker_configs})
+
+
+class GroupConfigHandler:
+    """Applies the overrides of a group."""
+
+    def __init__(self, update: Callable[[str, Mapping[str, str]], None]) -> None:
+        """``update`` is that of the coordinator's GroupConfigManager."""
+        self._update = update
+
+    def process_config_changes(self, entity_name: str, config: Mapping[str, str]) -> None:
+        """Apply the overrides of the group, whose name is sanitized in ZooKeeper."""
+        group_id = desanitize(entity_name)
+        self._update(group_id, config)
+        logger.info("The configuration of group %s is now %s", group_id, dict(config))

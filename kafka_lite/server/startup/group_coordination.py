@@ -23,6 +23,7 @@ from kafka_lite.record.compression import CompressionType
 from kafka_lite.server.apis.consumer_group_apis import ConsumerGroupApis, VisibleTo
 from kafka_lite.server.apis.group_apis import GroupApis
 from kafka_lite.server.apis.offset_apis import OffsetApis
+from kafka_lite.server.dynamic.config_handler import GroupConfigHandler
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
@@ -89,6 +90,10 @@ class GroupCoordination:
     def shutdown(self) -> None:
         """Stop serving groups."""
         self.coordinator.shutdown()
+
+    def config_handler(self) -> GroupConfigHandler:
+        """Applies the configurations of single groups."""
+        return GroupConfigHandler(self.consumer_groups.group_configs.update)
 
     def group_apis(self) -> GroupApis:
         """Handlers of requests about groups."""

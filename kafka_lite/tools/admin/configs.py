@@ -1,4 +1,4 @@
-"""``kafka-lite configs``: show and change configurations of topics and brokers, logger levels, and quotas.
+"""``kafka-lite configs``: show and change configurations of topics, brokers and groups, logger levels, and quotas.
 
 Kafka 0.10.2: core/.../admin/ConfigCommand.scala, bin/kafka-configs.sh; through brokers: Kafka 2.x · book 6.1.5
 """
@@ -24,6 +24,10 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
+)
+from kafka_lite.protocol.messages.api_74_list_config_resources import (
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
 )
 from kafka_lite.server.admin.alter_config_ops import AlterConfigOp
 from kafka_lite.server.admin.config_helper import ConfigSource
@@ -53,20 +57,22 @@ from kafka_lite.tools.zookeeper.zookeeper_session import add_zk_tls_argument, zo
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 NAME = "configs"
-SUMMARY = "show and change the configuration of topics and brokers, and quotas of users, clients and addresses"
+SUMMARY = "show and change the configuration of topics, brokers and groups, and quotas of users, clients and addresses"
 
 BROKER_LOGGERS = "broker-loggers"
+GROUPS = "groups"
 DEFAULT_NAME = ""
 """Stands for --entity-default among the names."""
 SHORT_FLAGS = {
     "--topic": TOPICS,
     "--broker": BROKERS,
     "--broker-logger": BROKER_LOGGERS,
+    "--group": GROUPS,
     "--user": USERS,
     "--client": CLIENTS,
     "--ip": IPS,
 }
-RESOURCE_TYPES = {TOPICS: 2, BROKERS: 4, BROKER_LOGGERS: 8}
+RESOURCE_TYPES = {TOPICS: 2, BROKERS: 4, BROKER_LOGGERS: 8, GROUPS: 32}
 SOURCE_NAMES = {
     ConfigSource.TOPIC_CONFIG: "DYNAMIC_TOPIC_CONFIG",
     ConfigSource.DYNAMIC_BROKER_CONFIG: "DYNAMIC_BROKER_CONFIG",
@@ -74,11 +80,13 @@ SOURCE_NAMES = {
     ConfigSource.STATIC_BROKER_CONFIG: "STATIC_BROKER_CONFIG",
     ConfigSource.DEFAULT_CONFIG: "DEFAULT_CONFIG",
     ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG: "DYNAMIC_BROKER_LOGGER_CONFIG",
+    ConfigSource.GROUP_CONFIG: "DYNAMIC_GROUP_CONFIG",
 }
 _DYNAMIC_SOURCES = {
     TOPICS: ConfigSource.TOPIC_CONFIG,
     BROKERS: ConfigSource.DYNAMIC_BROKER_CONFIG,
     BROKER_LOGGERS: ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG,
+    GROUPS: ConfigSource.GROUP_CONFIG,
 }
 """Source of the entity's own settings; those of all brokers have source DYNAMIC_DEFAULT_BROKER_CONFIG."""
 
@@ -112,7 +120,7 @@ def _add_entity_arguments(parser: argparse.ArgumentParser) -> None:
         dest="entity_names",
         default=[],
         metavar="NAME",
-        help="the topic, user, client id or address, or the id of the broker (default for --describe: all)",
+        help="the topic, group, user, client id or address, or the id of the broker (default for --describe: all)",
     )
     parser.add_argument(
         "--entity-default",
@@ -131,7 +139,7 @@ def _add_entity_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class Entity:
-    """A topic, a broker, a broker's loggers, or (name None) the defaults of all brokers."""
+    """A topic, a group, a broker, a broker's loggers, or (name None) the defaults of all brokers."""
 
     def __init__(self, entity_type: str, name: str | None) -> None:
         self.type = entity_type
@@ -156,6 +164,8 @@ def run(options: argparse.Namespace) -> int:
     entity_type, names = _entities(types, given, options.alter)
     if entity_type == BROKER_LOGGERS and not options.bootstrap_server:
         raise ToolError("--entity-type broker-loggers needs --bootstrap-server: log levels are not stored in ZooKeeper")
+    if entity_type == GROUPS and not options.bootstrap_server:
+        raise ToolError("--entity-type groups needs --bootstrap-server: only a broker knows the limits of its groups")
     if options.bootstrap_server:
         with admin_channel(options) as channel:
             _run_with_brokers(channel, options, entity_type, names)
@@ -226,6 +236,8 @@ def _entities(types: Sequence[str], names: Sequence[str], is_alter: bool) -> tup
     if names == [DEFAULT_NAME]:
         if entity_type == TOPICS:
             raise ToolError("--entity-default is not valid for topics: they use the brokers' defaults")
+        if entity_type == GROUPS:
+            raise ToolError("--entity-default is not valid for groups: they use the brokers' keys group.consumer.*")
         if entity_type == BROKER_LOGGERS:
             raise ToolError("--entity-default is not valid for broker-loggers: name the broker with --entity-name")
         return BROKERS, [None]
@@ -244,7 +256,7 @@ def _run_with_brokers(
     channel: AdminChannel, options: argparse.Namespace, entity_type: str, names: Sequence[str | None] | None
 ) -> None:
     if names is None:
-        names = channel.topic_names() if entity_type == TOPICS else [*map(str, sorted(channel.brokers)), None]
+        names = _all_names(channel, entity_type)
     for name in names:
         entity = Entity(entity_type, name)
         if options.describe:
@@ -255,9 +267,22 @@ def _run_with_brokers(
             print(f"Completed updating config for {entity}.")
 
 
+def _all_names(channel: AdminChannel, entity_type: str) -> Sequence[str | None]:
+    """The entities to describe if none is named: of groups, those that have a configuration of their own."""
+    if entity_type == TOPICS:
+        return channel.topic_names()
+    if entity_type == GROUPS:
+        request = ListConfigResourcesRequest(resource_types=[RESOURCE_TYPES[GROUPS]])
+        response = channel.send(request, ListConfigResourcesResponse)
+        if response.error_code:
+            raise Errors.for_code(response.error_code).exception()
+        return [resource.resource_name for resource in response.config_resources]
+    return [*map(str, sorted(channel.brokers)), None]
+
+
 def _broker_of(channel: AdminChannel, entity: Entity) -> int | None:
     """Id of the broker to ask: only the broker itself knows its configuration. None for any broker."""
-    if entity.type == TOPICS or entity.name is None:
+    if entity.type in (TOPICS, GROUPS) or entity.name is None:
         return None
     if not entity.name.isdecimal() or int(entity.name) not in channel.brokers:
         alive = ", ".join(map(str, sorted(channel.brokers)))

@@ -247,6 +247,34 @@ def test_configs_of_a_topic(tool):
     assert out == "Configs for topic set are cleanup.policy=compact,delete\n"
 
 
+def test_configs_of_a_group(tool, cluster):
+    key, group = "consumer.session.timeout.ms", "readers/of-it"
+    default = "DEFAULT_CONFIG:group.consumer.session.timeout.ms=45000"
+    assert tool("configs", "--describe", "--group", group) == (0, f"Dynamic configs for group {group} are:\n", "")
+    assert tool("configs", "--alter", "--group", group, "--add-config", f"{key}=50000") == (
+        0,
+        f"Completed updating config for group {group}.\n",
+        "",
+    )
+    shown = (
+        f"Dynamic configs for group {group} are:\n"
+        f"  {key}=50000 sensitive=false synonyms={{DYNAMIC_GROUP_CONFIG:{key}=50000, {default}}}\n"
+    )
+    assert tool("configs", "--describe", "--group", group) == (0, shown, "")
+    assert tool("configs", "--describe", "--entity-type", "groups") == (0, shown, "")
+    configs = cluster.server.groups.consumer_groups.group_configs
+    eventually(lambda: configs.config_of(group).session_timeout_ms == 50_000)
+    code, _, err = tool("configs", "--alter", "--group", group, "--add-config", f"{key}=1")
+    assert code == 1
+    assert "group.consumer.min.session.timeout.ms" in err
+    assert tool("configs", "--alter", "--group", group, "--delete-config", key)[0] == 0
+    eventually(lambda: configs.config_of(group).session_timeout_ms == 45_000)
+    assert tool("configs", "--describe", "--group", "..")[0] in (0, 1), "answered"
+    for flags in (("--entity-type", "groups", "--entity-default"), ("--entity-type", "groups")):
+        assert tool("configs", "--alter", *flags, "--add-config", f"{key}=50000")[0] == 1
+    assert "needs --bootstrap-server" in tool("configs", "--describe", "--group", group, zookeeper=True)[2]
+
+
 def test_configs_from_a_file(tool, tmp_path):
     tool("topics", "--create", "--topic", "filed")
     file = tmp_path / "topic.properties"

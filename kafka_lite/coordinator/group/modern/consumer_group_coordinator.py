@@ -15,7 +15,7 @@ from kafka_lite.common.time import Time
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
-from kafka_lite.coordinator.group.modern.consumer_group_config import ConsumerGroupConfig
+from kafka_lite.coordinator.group.modern.consumer_group_config import ConsumerGroupConfig, GroupConfigManager
 from kafka_lite.coordinator.group.modern.consumer_group_description import described_group
 from kafka_lite.coordinator.group.modern.consumer_group_heartbeat import HeartbeatClient, HeartbeatDecision
 from kafka_lite.coordinator.group.modern.consumer_group_member import JOIN_GROUP_MEMBER_EPOCH
@@ -58,11 +58,12 @@ class ConsumerGroupCoordinator:
         time: Time,
     ) -> None:
         self.config = config
+        self.group_configs = GroupConfigManager(config)
         self._coordinator = coordinator
         self._groups = coordinator.group_manager
         self._topics = topics
         self._time = time
-        self.deadlines = MemberDeadlines(config, scheduler, time, self._fence)
+        self.deadlines = MemberDeadlines(self.group_configs, scheduler, time, self._fence)
         self.migration = GroupMigration(config, coordinator, self.deadlines)
         coordinator.rebalancer.loaded_listeners.append(self.on_group_loaded)
 
@@ -102,7 +103,7 @@ class ConsumerGroupCoordinator:
         client: HeartbeatClient,
         respond: OnHeartbeat,
     ) -> None:
-        decision = self.decision()
+        decision = self.decision(group.group_id)
         change = self._begin_change(group, decision, joins=request.member_epoch == JOIN_GROUP_MEMBER_EPOCH)
         epoch_before = change.group.group_epoch
         try:
@@ -169,9 +170,9 @@ class ConsumerGroupCoordinator:
 
     # ── for members of both kinds ─────────────────────────────────────────────────────────────────────────────────────
 
-    def decision(self) -> HeartbeatDecision:
-        """Decides from the topics of this moment."""
-        return HeartbeatDecision(self.config, self._topics(), self._time.milliseconds())
+    def decision(self, group_id: str) -> HeartbeatDecision:
+        """Decides from the topics and the group's configuration of this moment."""
+        return HeartbeatDecision(self.group_configs.config_of(group_id), self._topics(), self._time.milliseconds())
 
     def write(self, group: GroupMetadata, change: GroupChange, on_written: Callable[[Errors], None]) -> None:
         """Write a change, and call back once all of the group's state is in the log."""
@@ -185,7 +186,7 @@ class ConsumerGroupCoordinator:
         """Remove members that have left or failed. Must be called with the lock of the group."""
         assert group.modern is not None
         change = GroupChange(group.modern)
-        self._depart(group, change, member_ids, self.decision())
+        self._depart(group, change, member_ids, self.decision(group.group_id))
         for member_id in member_ids:
             self.deadlines.cancel(group, member_id)
         self.write(group, change, lambda error: self._removed(group, member_ids, error))

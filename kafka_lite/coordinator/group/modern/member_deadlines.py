@@ -11,7 +11,7 @@ from collections.abc import Callable
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
-from kafka_lite.coordinator.group.modern.consumer_group_config import ConsumerGroupConfig
+from kafka_lite.coordinator.group.modern.consumer_group_config import GroupConfigManager
 from kafka_lite.coordinator.group.modern.consumer_group_member import ConsumerGroupMember
 from kafka_lite.coordinator.group.modern.member_state import MemberState
 from kafka_lite.coordinator.group.modern.member_timers import MemberTimer, MemberTimers
@@ -32,8 +32,8 @@ class MemberDeadlines:
         sync       classic members                  to send SyncGroup: since JoinGroup
     """
 
-    def __init__(self, config: ConsumerGroupConfig, scheduler: Scheduler, time: Time, fence: Fence) -> None:
-        self._config = config
+    def __init__(self, configs: GroupConfigManager, scheduler: Scheduler, time: Time, fence: Fence) -> None:
+        self._configs = configs
         self._timers = MemberTimers(scheduler, time)
         self._fence = fence
 
@@ -51,7 +51,7 @@ class MemberDeadlines:
 
     def schedule_session(self, group: GroupMetadata, member: ConsumerGroupMember) -> None:
         """The member was heard from."""
-        config_ms = self._config.session_timeout_ms
+        config_ms = self._configs.config_of(group.group_id).session_timeout_ms
         timeout_ms = config_ms if member.classic is None else member.classic.session_timeout_ms
         self._schedule("session", group, member, timeout_ms, "its session has expired")
 

@@ -11,7 +11,7 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.metrics.metrics import Metrics
-from kafka_lite.server.dynamic.config_handler import BrokerConfigHandler, TopicConfigHandler
+from kafka_lite.server.dynamic.config_handler import BrokerConfigHandler, GroupConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.kafka_config import KafkaConfig
@@ -231,3 +231,9 @@ def test_the_overrides_of_zookeeper_apply_before_the_start(config: KafkaConfig) 
     dynamic.initialize(zk)
     assert dynamic.current_config.log_cleaner_backoff_ms == 8
     assert dynamic.topic_defaults()["retention.ms"] == 9
+
+
+def test_the_name_of_a_group_may_be_anything() -> None:
+    told: list[tuple[str, Mapping[str, str]]] = []
+    GroupConfigHandler(lambda *change: told.append(change)).process_config_changes("a%2Fb", {"k": "v"})
+    assert told == [("a/b", {"k": "v"})]

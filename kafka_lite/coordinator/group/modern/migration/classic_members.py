@@ -88,7 +88,7 @@ class ClassicMembers:
         respond: JoinCallback,
     ) -> None:
         assert group.modern is not None
-        decision = self._coordinator.decision()
+        decision = self._coordinator.decision(group.group_id)
         change, epoch_before = GroupChange(group.modern), group.modern.group_epoch
         replaced = group.modern.static_member(request.group_instance_id)
         try:
@@ -137,7 +137,7 @@ class ClassicMembers:
             if group.modern.group_epoch > member.member_epoch and member.state is not MemberState.UNREVOKED_PARTITIONS:
                 self._coordinator.deadlines.must_join(group, member)
                 raise Errors.REBALANCE_IN_PROGRESS.exception()
-            topics = self._coordinator.decision().topics
+            topics = self._coordinator.decision(group.group_id).topics
             response = SyncGroupResponse(
                 protocol_type=request.protocol_type,
                 protocol_name=request.protocol_name,

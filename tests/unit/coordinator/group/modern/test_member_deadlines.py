@@ -11,7 +11,7 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.modern import consumer_group_records as group_records
 from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
-from kafka_lite.coordinator.group.modern.consumer_group_config import ConsumerGroupConfig
+from kafka_lite.coordinator.group.modern.consumer_group_config import ConsumerGroupConfig, GroupConfigManager
 from kafka_lite.coordinator.group.modern.consumer_group_member import ClassicMember, ConsumerGroupMember
 from kafka_lite.coordinator.group.modern.member_deadlines import MemberDeadlines
 from kafka_lite.coordinator.group.modern.member_state import MemberState
@@ -29,7 +29,7 @@ class Deadlines:
         self.fenced: list[tuple[str, str, int | None]] = []
         scheduler = MockScheduler(self.time)
         self.deadlines = MemberDeadlines(
-            ConsumerGroupConfig(session_timeout_ms=45_000),
+            GroupConfigManager(ConsumerGroupConfig(session_timeout_ms=45_000)),
             scheduler,
             self.time,
             lambda _group, member_id, reason, epoch: self.fenced.append((member_id, reason.split()[1], epoch)),
