@@ -35,7 +35,9 @@ $(STAMP): pyproject.toml uv.lock
 	@echo "Installing the packages of uv.lock into $(VENV): 1.5 GB, some four minutes the first time, seconds from uv's cache"
 	@# On a terminal uv shows its progress; in a log it would only list two hundred packages.
 	@# Compiled here once, by all cores: processes that start at the same time would each compile the same modules.
-	@quiet=$$(test -t 2 || echo --quiet); $(BIN)/uv sync --frozen --all-extras --compile-bytecode $$quiet
+	@# The package gssapi has no wheel for Linux, and needs the headers of MIT Kerberos to be built.
+	@quiet=$$(test -t 2 || echo --quiet); kerberos=$$(command -v krb5-config >/dev/null || echo --no-extra gssapi); \
+		$(BIN)/uv sync --frozen --all-extras $$kerberos --compile-bytecode $$quiet
 	@$(BIN)/python -m compileall -q -j 2 kafka_lite kafka_learn pipeline pyspark_kafka_lite chapters scripts tests/support
 	@$(BIN)/python -m scripts.commit_message --install
 	@touch $@

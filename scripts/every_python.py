@@ -80,6 +80,7 @@ def run_lane(version: str, interpreter: Path, paths: Sequence[str]) -> bool:
         "sync",
         "--frozen",
         "--all-extras",
+        "--no-extra=gssapi",  # it may have to be built
         "--quiet",
         "--no-python-downloads",
         "--python",

@@ -16,7 +16,6 @@ from pathlib import Path
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site.folder_map import folder_map
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey, api_name
-from kafka_lite.security.sasl_mechanisms import MECHANISMS
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 
 _BETWEEN_BROKERS = (
@@ -35,7 +34,7 @@ class Missing:
     """A part of Kafka that is not there yet.
 
     ``reason`` is that of its classes in ``chapters/classes.toml``. A part without classes of the book is missing while
-    the SASL mechanism is not served, or ``api`` is not served in version ``version``.
+    ``api`` is not served in version ``version``.
     """
 
     en: str
@@ -43,21 +42,17 @@ class Missing:
     reason: str = ""
     api: ApiKey = ApiKey.FETCH
     version: int = 0
-    mechanism: str = ""
 
     def holds(self, reasons: Iterable[str]) -> bool:
         """Whether it is still missing."""
         if self.reason:
             return self.reason + _NOT_YET in reasons
-        if self.mechanism:
-            return self.mechanism not in MECHANISMS
         return self.api not in SERVED_VERSIONS or SERVED_VERSIONS[self.api].max_version < self.version
 
 
 PARTS = (
     Missing("Connect", "Connect", "chapter 8, Connect"),
     Missing("uReplicator", "uReplicator", "chapter 8, uReplicator"),
-    Missing("Kerberos (GSSAPI)", "Kerberos（GSSAPI）", mechanism="GSSAPI"),
     Missing("share groups (KIP-932)", "共享组（KIP-932）", api=ApiKey.OFFSET_FETCH, version=10),
     Missing("the second version of transactions (KIP-890)", "事务的第二版（KIP-890）", api=ApiKey.END_TXN, version=4),
 )

@@ -127,7 +127,7 @@ class BlockingChannel:
     def _secure(self, sock: socket.socket, security: ClientChannelBuilder) -> None:
         try:
             self._sock = security.wrap_socket(sock, self.host)
-            self._end = security.new_end()
+            self._end = security.new_end(self.host)
             if self._end is not None:
                 self._authenticate(self._end, self._end.start())
         except AuthenticationError as error:

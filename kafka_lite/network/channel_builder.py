@@ -20,7 +20,7 @@ class ChannelBuilder(Protocol):
         """The transport of a connection; ``peer_host`` is the name that was asked for, empty for an accepted one."""
         ...
 
-    def build_authenticator(self, transport: TransportLayer) -> Authenticator | None:
+    def build_authenticator(self, transport: TransportLayer, peer_host: str) -> Authenticator | None:
         """The exchange that precedes the first request; None if there is none beyond the transport's handshake."""
         ...
 
@@ -32,8 +32,8 @@ class ClientChannelBuilder(ChannelBuilder, Protocol):
         """Take over a connected, blocking socket. Raises SslAuthenticationError and OSError, and closes it then."""
         ...
 
-    def new_end(self) -> AuthenticatorEnd | None:
-        """The client's end of the exchange that precedes the first request; None if there is none."""
+    def new_end(self, host: str) -> AuthenticatorEnd | None:
+        """The client's end of the exchange with ``host`` that precedes the first request; None if there is none."""
         ...
 
 
@@ -44,7 +44,7 @@ class PlaintextChannelBuilder:
         """The transport of a connection."""
         return PlaintextTransportLayer(selector, sock)
 
-    def build_authenticator(self, transport: TransportLayer) -> Authenticator | None:  # noqa: ARG002
+    def build_authenticator(self, transport: TransportLayer, peer_host: str) -> Authenticator | None:  # noqa: ARG002
         """There is none."""
         return None
 
@@ -52,6 +52,6 @@ class PlaintextChannelBuilder:
         """The socket itself."""
         return sock
 
-    def new_end(self) -> AuthenticatorEnd | None:
+    def new_end(self, host: str) -> AuthenticatorEnd | None:  # noqa: ARG002
         """There is none."""
         return None

@@ -149,7 +149,7 @@ class Selector:
         self, connection_id: str, sock: socket.socket, remote_address: str, peer_host: str
     ) -> KafkaChannel:
         transport = self._channel_builder.build_transport(self._selector, sock, peer_host)
-        authenticator = self._channel_builder.build_authenticator(transport)
+        authenticator = self._channel_builder.build_authenticator(transport, peer_host)
         channel = KafkaChannel(connection_id, transport, self._max_receive_size, remote_address, authenticator)
         self.counters.connections_created += 1
         self._channels[connection_id] = channel

@@ -18,10 +18,13 @@ from kafka_lite.security.auth.jaas_config import JaasConfigError
 from kafka_lite.security.auth.jaas_context import JaasContext
 from kafka_lite.security.auth.kafka_principal_builder import AuthenticationContext, DefaultKafkaPrincipalBuilder
 from kafka_lite.security.auth.ssl_principal_mapper import SslPrincipalMapper
+from kafka_lite.security.kerberos.gss_library import MissingGssapiError
+from kafka_lite.security.kerberos.gssapi_mechanism import short_namer
+from kafka_lite.security.kerberos.kerberos_login import SERVICE_NAME_CONFIG
 from kafka_lite.security.oauthbearer.json_web_key_set import JwksError
 from kafka_lite.security.oauthbearer.oauth_bearer_sasl_server import OAUTHBEARER
 from kafka_lite.security.oauthbearer.oauth_bearer_secured_jws import MissingCryptographyError
-from kafka_lite.security.sasl.sasl_mechanism import SaslClient, SaslServer
+from kafka_lite.security.sasl.sasl_mechanism import GSSAPI, SaslClient, SaslServer
 from kafka_lite.security.sasl.sasl_server_authenticator import SaslListener
 from kafka_lite.security.sasl_channel_builder import (
     SaslClientChannelBuilder,
@@ -35,6 +38,8 @@ from kafka_lite.security.ssl.key_stores import STORE_TYPES
 HIGH, MEDIUM, LOW = Importance
 SECURITY_PROTOCOL = "security.protocol"
 SASL_JAAS_CONFIG = "sasl.jaas.config"
+ENABLED_MECHANISMS = "sasl.enabled.mechanisms"
+KERBEROS_RULES = "sasl.kerberos.principal.to.local.rules"
 JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
 SERVED_PROTOCOLS = tuple(protocol for protocol in SecurityProtocol if protocol is not SecurityProtocol.TRACE)
 """The protocols that a listener or client may have. TRACE is for Kafka's own tests."""
@@ -72,8 +77,10 @@ CLIENT_SECURITY_CONFIG = (
     .define("ssl.endpoint.identification.algorithm", Type.STRING, "https", LOW,
             "https: the broker's certificate must be valid for its host. Empty: any host name is accepted.")
     .define("sasl.mechanism", Type.STRING, "GSSAPI", MEDIUM,
-            "How the client proves who it is, with SASL: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER. Kafka's "
-            "default, GSSAPI, is not supported.")
+            "How the client proves who it is, with SASL: GSSAPI (Kerberos), PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or "
+            "OAUTHBEARER.")
+    .define(SERVICE_NAME_CONFIG, Type.STRING, None, MEDIUM,
+            "With GSSAPI, the first part of the brokers' principals: kafka of kafka/broker1.example.com@EXAMPLE.COM.")
     .define(SASL_JAAS_CONFIG, Type.PASSWORD, None, MEDIUM,
             "The login module of the mechanism and its options, as in "
             "`org.apache.kafka.common.security.scram.ScramLoginModule required username=\"…\" password=\"…\";`.")
@@ -139,13 +146,17 @@ def inter_broker_channel_builder(
     return SaslClientChannelBuilder(transports, new_client, client_id, time)
 
 
-def _client_mechanism(values: Mapping[str, Any], time: Time, key: str = "sasl.mechanism") -> Callable[[], SaslClient]:
+def _client_mechanism(
+    values: Mapping[str, Any], time: Time, key: str = "sasl.mechanism"
+) -> Callable[[str], SaslClient]:
     """The client's end of ``sasl.mechanism``, with ``sasl.jaas.config``. Raises ConfigError."""
     mechanism = values["sasl.mechanism"]
     if mechanism not in MECHANISMS:
         raise ConfigError(key, mechanism, unknown_mechanism(mechanism))
     try:
-        return sasl_client(mechanism, _client_jaas(values, mechanism), time)
+        return sasl_client(mechanism, _client_jaas(values, mechanism), time, values)
+    except MissingGssapiError as error:
+        raise ConfigError(key, mechanism, str(error)) from error
     except (JaasConfigError, ValueError) as error:
         raise ConfigError(SASL_JAAS_CONFIG, Password.HIDDEN, str(error)) from error
 
@@ -173,15 +184,18 @@ def server_channel_builder(
     """
     if protocol is SecurityProtocol.PLAINTEXT:
         return None
-    builder = _principal_builder(config)
+    listener = None
+    if protocol in SASL_PROTOCOLS:
+        assert sasl is not None
+        listener = _sasl_listener(listener_name, config, sasl, of_mechanism or (lambda _mechanism: config))
+    builder = _principal_builder(config, with_kerberos=listener is not None and GSSAPI in listener.mechanisms)
 
     def principal_of(certificate: bytes) -> KafkaPrincipal:
         return builder.build(AuthenticationContext(protocol, listener_name, certificate))
 
-    with_sasl = protocol in SASL_PROTOCOLS
     # With SASL a certificate may be asked for, but the user is that of SASL.
-    transports = _transports(protocol, config, server=True, principal_of=None if with_sasl else principal_of)
-    if not with_sasl:
+    transports = _transports(protocol, config, server=True, principal_of=None if listener else principal_of)
+    if listener is None:
         return transports
     assert sasl is not None
 
@@ -196,15 +210,18 @@ def server_channel_builder(
             )
         )
 
-    listener = _sasl_listener(listener_name, config, sasl, of_mechanism or (lambda _mechanism: config))
     size = config["sasl.server.max.receive.size"]
     return SaslServerChannelBuilder(transports, listener, user_of, size, sasl.time)
 
 
-def _principal_builder(config: Mapping[str, Any]) -> DefaultKafkaPrincipalBuilder:
+def _principal_builder(config: Mapping[str, Any], *, with_kerberos: bool) -> DefaultKafkaPrincipalBuilder:
     key = "ssl.principal.mapping.rules"
     try:
-        return DefaultKafkaPrincipalBuilder(SslPrincipalMapper(config[key]))
+        mapper = SslPrincipalMapper(config[key])
+        key = KERBEROS_RULES
+        return DefaultKafkaPrincipalBuilder(mapper, short_namer(config[key]) if with_kerberos else None)
+    except MissingGssapiError as error:
+        raise ConfigError(ENABLED_MECHANISMS, GSSAPI, str(error)) from error
     except (ValueError, KafkaError) as error:
         raise ConfigError(key, config[key], str(error)) from error
 
@@ -213,7 +230,7 @@ def _sasl_listener(
     listener_name: str, config: Mapping[str, Any], sasl: SaslServices, of_mechanism: Callable[[str], Mapping[str, Any]]
 ) -> SaslListener:
     """The mechanisms that a listener enables."""
-    key = "sasl.enabled.mechanisms"
+    key = ENABLED_MECHANISMS
     mechanisms, lifetimes = {}, {}
     for mechanism in config[key]:
         if mechanism not in MECHANISMS:
@@ -225,6 +242,8 @@ def _sasl_listener(
             mechanisms[mechanism] = sasl_server(mechanism, options, sasl.credentials, sasl.tokens, sasl.time, values)
         except (JwksError, MissingCryptographyError) as error:
             raise ConfigError(JWKS_URL, values[JWKS_URL], str(error)) from error
+        except MissingGssapiError as error:
+            raise ConfigError(key, mechanism, str(error)) from error
         except (JaasConfigError, ValueError) as error:
             raise ConfigError(name, Password.HIDDEN, str(error)) from error
         lifetimes[mechanism] = values["connections.max.reauth.ms"]

@@ -5,6 +5,7 @@ Kafka 0.10.2: clients/.../common/network/SaslChannelBuilder.java · book 2.1.4
 
 from __future__ import annotations
 
+import functools
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ class SaslServerChannelBuilder:
         """The transport of a connection."""
         return self.transports.build_transport(selector, sock, peer_host)
 
-    def build_authenticator(self, transport: TransportLayer) -> Authenticator:
+    def build_authenticator(self, transport: TransportLayer, peer_host: str) -> Authenticator:  # noqa: ARG002
         """The broker's end."""
         end = SaslServerAuthenticator(self._listener, self._principal_of, self._time)
 
@@ -75,9 +76,9 @@ class SaslClientChannelBuilder:
     """The connections of a client, or of a broker to others."""
 
     def __init__(
-        self, transports: ClientChannelBuilder, new_client: Callable[[], SaslClient], client_id: str, time: Time
+        self, transports: ClientChannelBuilder, new_client: Callable[[str], SaslClient], client_id: str, time: Time
     ) -> None:
-        """``new_client``: the client's end of the mechanism, one per exchange."""
+        """``new_client``: the client's end of the mechanism towards a host, one per exchange."""
         self._transports = transports
         self._new_client = new_client
         self._client_id = client_id
@@ -87,14 +88,15 @@ class SaslClientChannelBuilder:
         """The transport of a connection."""
         return self._transports.build_transport(selector, sock, peer_host)
 
-    def build_authenticator(self, transport: TransportLayer) -> Authenticator:
+    def build_authenticator(self, transport: TransportLayer, peer_host: str) -> Authenticator:
         """The client's end."""
-        return Authenticator(transport, self.new_end(), UNLIMITED)
+        return Authenticator(transport, self.new_end(peer_host), UNLIMITED)
 
     def wrap_socket(self, sock: socket.socket, host: str) -> socket.socket:
         """A blocking socket, over plain text or TLS."""
         return self._transports.wrap_socket(sock, host)
 
-    def new_end(self) -> AuthenticatorEnd:
+    def new_end(self, host: str) -> AuthenticatorEnd:
         """The client's end."""
-        return SaslClientAuthenticator(self._new_client, self._client_id, self._time)
+        new_client = functools.partial(self._new_client, host)
+        return SaslClientAuthenticator(new_client, self._client_id, self._time)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from kafka_lite.common.time import Time
 from kafka_lite.security.auth.jaas_context import JaasContext
 from kafka_lite.security.delegation_token.delegation_token_cache import DelegationTokenCache
+from kafka_lite.security.kerberos.gssapi_mechanism import gssapi_client, gssapi_server
 from kafka_lite.security.oauthbearer.json_web_key_set import JsonWebKeySet
 from kafka_lite.security.oauthbearer.oauth_bearer_sasl_client import OAuthBearerSaslClient
 from kafka_lite.security.oauthbearer.oauth_bearer_sasl_server import OAUTHBEARER, OAuthBearerSaslServer
@@ -21,7 +22,7 @@ from kafka_lite.security.oauthbearer.oauth_bearer_secured_jws import SecuredVali
 from kafka_lite.security.oauthbearer.oauth_bearer_unsecured_jws import UnsecuredValidator, new_unsecured_token
 from kafka_lite.security.plain.plain_sasl_client import PlainSaslClient
 from kafka_lite.security.plain.plain_sasl_server import PLAIN, PlainSaslServer, plain_users
-from kafka_lite.security.sasl.sasl_mechanism import SaslClient, SaslError, SaslServer
+from kafka_lite.security.sasl.sasl_mechanism import GSSAPI, SaslClient, SaslError, SaslServer
 from kafka_lite.security.scram.credential_provider import CredentialProvider
 from kafka_lite.security.scram.scram_mechanism import SCRAM_MECHANISM_NAMES, ScramMechanism
 from kafka_lite.security.scram.scram_messages import TOKEN_AUTH
@@ -31,8 +32,8 @@ from kafka_lite.security.scram.scram_sasl_server import ScramSaslServer
 NO_VALUES: Final[Mapping[str, Any]] = MappingProxyType({})
 TOKEN_FILE = "tokenFile"
 """An option of a client's login module for OAUTHBEARER: the file with its token. (Kafka has a handler of one's own.)"""
-MECHANISMS = (PLAIN, *SCRAM_MECHANISM_NAMES, OAUTHBEARER)
-"""The mechanisms served here. GSSAPI, Kafka's default, is not among them."""
+MECHANISMS = (PLAIN, *SCRAM_MECHANISM_NAMES, OAUTHBEARER, GSSAPI)
+"""The mechanisms served here, GSSAPI if the package for it is installed."""
 
 
 def sasl_server(
@@ -45,8 +46,11 @@ def sasl_server(
 ) -> Callable[[], SaslServer]:
     """Makes the broker's end of a mechanism, one per exchange. Raises ValueError for an option that is not valid.
 
-    ``values``: those of the listener, among them the keys of signed tokens.
+    Raises JaasConfigError for a missing one, MissingGssapiError. ``values``: those of the listener, among them the keys
+    of signed tokens.
     """
+    if mechanism == GSSAPI:
+        return gssapi_server(options, values)
     scram = ScramMechanism.for_mechanism_name(mechanism)
     if scram is not None:
         return lambda: ScramSaslServer(
@@ -80,25 +84,29 @@ def _secured_validator(values: Mapping[str, Any], time: Time) -> SecuredValidato
     )
 
 
-def sasl_client(mechanism: str, jaas: JaasContext, time: Time) -> Callable[[], SaslClient]:
-    """Makes the client's end of a mechanism, one per exchange.
+def sasl_client(
+    mechanism: str, jaas: JaasContext, time: Time, values: Mapping[str, Any] = NO_VALUES
+) -> Callable[[str], SaslClient]:
+    """Makes the client's end of a mechanism towards a host, one per exchange. ``values``: those of the client.
 
-    Raises JaasConfigError for a missing option, ValueError for one that is not valid.
+    Raises JaasConfigError for a missing option, ValueError for one that is not valid, MissingGssapiError.
     """
+    if mechanism == GSSAPI:
+        return gssapi_client(jaas.options, values)
     if mechanism == OAUTHBEARER and TOKEN_FILE in jaas.options:
         file = Path(jaas.options[TOKEN_FILE])  # read for each exchange: the file changes when the token is renewed
-        return lambda: OAuthBearerSaslClient(_token_in(file))
+        return lambda _host: OAuthBearerSaslClient(_token_in(file))
     if mechanism == OAUTHBEARER:
         new_unsecured_token(jaas.options, time.milliseconds())  # so that a bad option is found now
-        return lambda: OAuthBearerSaslClient(new_unsecured_token(jaas.options, time.milliseconds()).value)
+        return lambda _host: OAuthBearerSaslClient(new_unsecured_token(jaas.options, time.milliseconds()).value)
     if mechanism not in MECHANISMS:
         raise ValueError(unknown_mechanism(mechanism))
     user, password = jaas.required("username"), jaas.required("password")
     scram = ScramMechanism.for_mechanism_name(mechanism)
     if scram is not None:
         by_token = jaas.options.get(TOKEN_AUTH, "").lower() == "true"
-        return lambda: ScramSaslClient(scram, user, password, by_token=by_token)
-    return lambda: PlainSaslClient(user, password)
+        return lambda _host: ScramSaslClient(scram, user, password, by_token=by_token)
+    return lambda _host: PlainSaslClient(user, password)
 
 
 def _token_in(file: Path) -> str:

@@ -4,6 +4,7 @@ import java.io.StringReader;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -18,15 +19,17 @@ public class SecuredClient {
     static String run(String text) throws Exception {
         Properties properties = new Properties();
         properties.load(new StringReader(text));
+        boolean showTopics = properties.remove("show.topics") != null;
         long sessionMs = Long.parseLong((String) properties.remove("session.ms"));
         try (KafkaConsumer<byte[], byte[]> consumer =
                 new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
             long start = System.currentTimeMillis();
+            Set<String> topics;
             do {
-                consumer.listTopics();
+                topics = consumer.listTopics().keySet();
                 Thread.sleep(sessionMs == 0 ? 0 : 200);
             } while (System.currentTimeMillis() - start < sessionMs);
-            return "ok";
+            return showTopics ? "ok " + String.join(" ", topics) : "ok";
         } catch (Exception error) {
             return error.getClass().getSimpleName() + ": " + String.valueOf(error.getMessage()).replace("\n", " ");
         }

@@ -17,6 +17,7 @@ LOGIN_MODULES: Mapping[str, tuple[str, ...]] = {
     f"{_PACKAGE}plain.PlainLoginModule": ("PLAIN",),
     f"{_PACKAGE}scram.ScramLoginModule": ("SCRAM-SHA-256", "SCRAM-SHA-512"),
     f"{_PACKAGE}oauthbearer.OAuthBearerLoginModule": ("OAUTHBEARER",),
+    "com.sun.security.auth.module.Krb5LoginModule": ("GSSAPI",),
 }
 """The login modules that there are here, and the mechanisms that each serves. Any other is refused by name."""
 

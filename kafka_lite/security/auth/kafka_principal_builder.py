@@ -13,6 +13,9 @@ from kafka_lite.common.security.kafka_principal import ANONYMOUS, USER_TYPE, Kaf
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.security.auth.distinguished_name import subject_of
 from kafka_lite.security.auth.ssl_principal_mapper import SslPrincipalMapper
+from kafka_lite.security.kerberos.kerberos_name import KerberosName
+from kafka_lite.security.kerberos.kerberos_short_namer import KerberosShortNamer
+from kafka_lite.security.sasl.sasl_mechanism import GSSAPI
 
 
 @dataclass(frozen=True)
@@ -41,15 +44,23 @@ class KafkaPrincipalBuilder(Protocol):
 class DefaultKafkaPrincipalBuilder:
     """The user of SASL; else the mapped name of the client's certificate; else ANONYMOUS."""
 
-    def __init__(self, mapper: SslPrincipalMapper) -> None:
+    def __init__(self, mapper: SslPrincipalMapper, short_namer: KerberosShortNamer | None = None) -> None:
+        """``short_namer``: of a listener with GSSAPI."""
         self._mapper = mapper
+        self._short_namer = short_namer
 
     def build(self, context: AuthenticationContext) -> KafkaPrincipal:
-        """The principal. Raises NoMatchingRuleError, and CertificateError for a certificate that cannot be read."""
+        """The principal. Raises NoMatchingRuleError, and CertificateError for a certificate that cannot be read.
+
+        For a user of Kerberos: NoMatchingKerberosRuleError, BadFormatStringError, ValueError for a malformed name.
+        """
         if context.security_protocol in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL):
             if context.sasl_authorization_id is None:
                 raise ValueError("a SASL connection has no principal before its authentication is complete")
-            return KafkaPrincipal(USER_TYPE, context.sasl_authorization_id, context.token_authenticated)
+            name = context.sasl_authorization_id
+            if context.sasl_mechanism == GSSAPI and self._short_namer is not None:
+                name = self._short_namer.short_name(KerberosName.parse(name))
+            return KafkaPrincipal(USER_TYPE, name, context.token_authenticated)
         if context.security_protocol is SecurityProtocol.SSL and context.peer_certificate is not None:
             return KafkaPrincipal(USER_TYPE, self._mapper.name(subject_of(context.peer_certificate)))
         return ANONYMOUS

@@ -24,7 +24,7 @@ from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest,
 from kafka_lite.protocol.messages.api_36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.protocol.schema_error import SchemaError
-from kafka_lite.security.sasl.sasl_mechanism import SaslClient, SaslError
+from kafka_lite.security.sasl.sasl_mechanism import RetriableSaslError, SaslClient, SaslError
 
 REAUTHENTICATION_WINDOW = 0.85
 REAUTHENTICATION_JITTER = 0.10
@@ -48,7 +48,8 @@ class SaslClientState(Enum):
         transition: mechanism is enabled → INTERMEDIATE; anything else → FAILED
     INTERMEDIATE
         action: give the broker's token to the mechanism, and send its answer
-        transition: mechanism is complete, and the broker has answered → COMPLETE; anything wrong → FAILED
+        transition: mechanism is complete, and the broker has answered, or will not, as without headers → COMPLETE;
+        anything wrong → FAILED
     COMPLETE
         action: none; requests are sent, until it is time to authenticate again
         transition: time has come → RECEIVE_HANDSHAKE_RESPONSE
@@ -117,7 +118,8 @@ class SaslClientAuthenticator:
         """Take a frame of the broker; the next one to send, or None.
 
         Raises ApiError: UNSUPPORTED_SASL_MECHANISM, SASL_AUTHENTICATION_FAILED with the broker's message or the
-        mechanism's, or ILLEGAL_SASL_STATE for a frame that is not the response.
+        mechanism's, or ILLEGAL_SASL_STATE for a frame that is not the response. Raises ConnectionAbortedError if the
+        mechanism may succeed with another connection.
         """
         try:
             match self.state:
@@ -129,6 +131,9 @@ class SaslClientAuthenticator:
                     return self._token(frame)
                 case _:
                     raise Errors.ILLEGAL_SASL_STATE.exception(f"no frame is expected in state {self.state.name}")
+        except RetriableSaslError as error:
+            self._transition_to(SaslClientState.FAILED)
+            raise ConnectionAbortedError(str(error)) from error
         except SaslError as error:
             self._transition_to(SaslClientState.FAILED)
             raise Errors.SASL_AUTHENTICATION_FAILED.exception(str(error)) from error
@@ -200,6 +205,8 @@ class SaslClientAuthenticator:
             challenge, session_lifetime_ms = bytes(response.auth_bytes), response.session_lifetime_ms
         token = None if self._client.complete else self._client.evaluate_challenge(challenge)
         if token is not None:
+            if self._client.complete and self._authenticate_version is None:
+                self._transition_to(SaslClientState.COMPLETE)  # GSSAPI: no bare token answers the last one
             return self._wrapped(token)
         if not self._client.complete:
             raise SaslError(f"{self._client.mechanism} has neither a token to send nor an end")

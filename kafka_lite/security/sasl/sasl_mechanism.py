@@ -9,6 +9,8 @@ from typing import Protocol
 
 from kafka_lite.common.errors import KafkaError
 
+GSSAPI = "GSSAPI"
+
 
 class SaslError(KafkaError):
     """An exchange that failed. Its message is for the broker's log only: it may give away that a user exists.
@@ -17,13 +19,17 @@ class SaslError(KafkaError):
     """
 
 
+class RetriableSaslError(SaslError):
+    """An exchange that failed for a reason that may be gone at the next try: the connection ends without a verdict."""
+
+
 class SaslServer(Protocol):
     """The broker's end."""
 
     mechanism: str
 
-    def evaluate_response(self, response: bytes) -> bytes:
-        """Take the client's token; the token to answer, which may be empty. Raises SaslError or ApiError."""
+    def evaluate_response(self, response: bytes) -> bytes | None:
+        """Take the client's token; the one to answer, maybe empty, or None. Raises SaslError or ApiError."""
         ...
 
     @property

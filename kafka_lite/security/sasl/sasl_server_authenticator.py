@@ -11,8 +11,8 @@
                                      ◀──      a token; with the last one, how long the session lasts
     …                                         until the mechanism is complete
 
-After SaslHandshake v0 the tokens are frames of their own, without headers: so did 0.10.0. The exchange begins with a
-handshake, since there is no GSSAPI here, whose clients of 0.9 began with a token.
+After SaslHandshake v0 the tokens are frames of their own, without headers: so did 0.10.0. Clients of 0.9 had no
+handshake: if the first frame is no request, it is the first token of GSSAPI, the only mechanism there was.
 
 A frame in, a frame out, no I/O: see the channel that uses it.
 
@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.time import Time
@@ -40,7 +40,7 @@ from kafka_lite.protocol.messages.api_36_sasl_authenticate import SaslAuthentica
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
-from kafka_lite.security.sasl.sasl_mechanism import SaslError, SaslServer
+from kafka_lite.security.sasl.sasl_mechanism import GSSAPI, RetriableSaslError, SaslError, SaslServer
 
 DEFAULT_SASL_SERVER_MAX_RECEIVE_SIZE = 524288
 """``sasl.server.max.receive.size``: the largest frame of a client that has not authenticated, in bytes."""
@@ -51,7 +51,8 @@ class SaslState(Enum):
 
     INITIAL_REQUEST
         action: read the first frame
-        transition: a request's header → HANDSHAKE_OR_VERSIONS_REQUEST; anything else → FAILED
+        transition: a request's header → HANDSHAKE_OR_VERSIONS_REQUEST; anything else, where GSSAPI is enabled →
+        AUTHENTICATE; without it → FAILED
     HANDSHAKE_OR_VERSIONS_REQUEST
         action: answer ApiVersions or SaslHandshake
         transition: ApiVersions → HANDSHAKE_REQUEST; a version of it that is not known: stays; SaslHandshake with an
@@ -92,7 +93,12 @@ VALID_PREVIOUS_STATES: dict[SaslState, frozenset[SaslState]] = {
     SaslState.HANDSHAKE_OR_VERSIONS_REQUEST: frozenset({SaslState.INITIAL_REQUEST}),
     SaslState.HANDSHAKE_REQUEST: frozenset({SaslState.HANDSHAKE_OR_VERSIONS_REQUEST}),
     SaslState.AUTHENTICATE: frozenset(
-        {SaslState.HANDSHAKE_OR_VERSIONS_REQUEST, SaslState.HANDSHAKE_REQUEST, SaslState.REAUTH_PROCESS_HANDSHAKE}
+        {
+            SaslState.INITIAL_REQUEST,
+            SaslState.HANDSHAKE_OR_VERSIONS_REQUEST,
+            SaslState.HANDSHAKE_REQUEST,
+            SaslState.REAUTH_PROCESS_HANDSHAKE,
+        }
     ),
     SaslState.COMPLETE: frozenset({SaslState.AUTHENTICATE}),
     SaslState.FAILED: frozenset(SaslState) - {SaslState.FAILED, SaslState.COMPLETE},
@@ -151,9 +157,11 @@ class SaslServerAuthenticator:
         """Begin again, with the SaslHandshake that came on a complete connection. Raises AuthenticationFailedError."""
         assert handshake is not None
         self._transition_to(SaslState.REAUTH_PROCESS_HANDSHAKE)
-        return self.receive(handshake)
+        answer = self.receive(handshake)
+        assert answer is not None  # of a handshake
+        return answer
 
-    def receive(self, frame: Buffer) -> bytes:
+    def receive(self, frame: Buffer) -> bytes | None:
         """Take a frame, without its size, and answer one. Raises AuthenticationFailedError, and is FAILED then."""
         try:
             return self._receive(memoryview(frame))
@@ -164,21 +172,34 @@ class SaslServerAuthenticator:
             self._transition_to(SaslState.FAILED)
             raise
 
-    def _receive(self, frame: memoryview) -> bytes:
+    def _receive(self, frame: memoryview) -> bytes | None:
         match self.state:
             case SaslState.AUTHENTICATE | SaslState.REAUTH_BAD_MECHANISM:
                 return self._authenticate(frame) if self._with_headers else self._evaluate_bare(bytes(frame))
             case SaslState.COMPLETE | SaslState.FAILED:
                 raise RuntimeError(f"{self.state.name} takes no frame")
+            case SaslState.INITIAL_REQUEST:
+                return self._first_frame(frame)
             case _:
                 return self._handle_kafka_request(frame)
+
+    def _first_frame(self, frame: memoryview) -> bytes | None:
+        """A request; or the first token of a client of 0.9."""
+        try:
+            header, _ = decode_request_header(frame)
+            ApiKey(header.api_key)
+        except (SchemaError, ValueError) as error:
+            if GSSAPI not in self._listener.mechanisms:
+                raise AuthenticationFailedError(f"The first frame is no request of SASL: {error}") from error
+            self._begin(GSSAPI)
+            return self._evaluate_bare(bytes(frame))
+        self._transition_to(SaslState.HANDSHAKE_OR_VERSIONS_REQUEST)
+        return self._handle_kafka_request(frame)
 
     # ── ApiVersions and SaslHandshake ─────────────────────────────────────────────────────────────────────────────
 
     def _handle_kafka_request(self, frame: memoryview) -> bytes:
         header, _ = decode_request_header(frame)
-        if self.state is SaslState.INITIAL_REQUEST:
-            self._transition_to(SaslState.HANDSHAKE_OR_VERSIONS_REQUEST)
         key = ApiKey(header.api_key)
         if key not in (ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE):  # before its body is read
             raise AuthenticationFailedError(f"Unexpected Kafka request of type {key.name} during SASL handshake.")
@@ -215,14 +236,17 @@ class SaslServerAuthenticator:
             )
             self._transition_to(SaslState.REAUTH_BAD_MECHANISM)
         else:
-            self.mechanism = request.mechanism
-            self._server = self._listener.mechanisms[request.mechanism]()
-            self._transition_to(SaslState.AUTHENTICATE)
+            self._begin(request.mechanism)
         return _encoded(header, SaslHandshakeResponse(mechanisms=enabled))
+
+    def _begin(self, mechanism: str) -> None:
+        self.mechanism = mechanism
+        self._server = self._listener.mechanisms[mechanism]()
+        self._transition_to(SaslState.AUTHENTICATE)
 
     # ── Tokens ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _evaluate_bare(self, token: bytes) -> bytes:
+    def _evaluate_bare(self, token: bytes) -> bytes | None:
         """A token without a header. A client that fails gets no answer: there is no place for an error."""
         try:
             return self._evaluate(token)[0]
@@ -236,22 +260,24 @@ class SaslServerAuthenticator:
         self.client_supports_reauthentication |= header.api_version > 0
         try:
             token, lifetime_ms = self._evaluate(request.auth_bytes)
+        except RetriableSaslError as error:
+            raise AuthenticationFailedError(f"{self._invalid_credentials()}: {error}") from error
         except SaslError as error:
             # The client learns no details: they may say that a user exists.
             shown = self._invalid_credentials()
             raise AuthenticationFailedError(f"{shown}: {error}", _refusal(header, shown)) from error
         except ApiError as error:
             raise AuthenticationFailedError(str(error), _refusal(header, str(error))) from error
-        return _encoded(header, SaslAuthenticateResponse(auth_bytes=token, session_lifetime_ms=lifetime_ms))
+        return _encoded(header, SaslAuthenticateResponse(auth_bytes=token or b"", session_lifetime_ms=lifetime_ms))
 
-    def _evaluate(self, token: bytes) -> tuple[bytes, int]:
+    def _evaluate(self, token: bytes) -> tuple[bytes | None, int]:
         """The mechanism's answer, and the session's lifetime if that was the last token (0: for ever)."""
         if self.state is SaslState.REAUTH_BAD_MECHANISM:
             raise Errors.SASL_AUTHENTICATION_FAILED.exception(self._bad_mechanism)
         answer = self._server.evaluate_response(bytes(token))
         if not self._server.complete:
             return answer, 0
-        principal = self._principal_of(self._server)
+        principal = self._principal()
         if self.principal is not None and self.principal != principal:
             raise Errors.SASL_AUTHENTICATION_FAILED.exception(
                 f"Cannot change principals during re-authentication from {self.principal.principal_type}."
@@ -261,6 +287,15 @@ class SaslServerAuthenticator:
         lifetime_ms = self._begin_session()
         self._transition_to(SaslState.COMPLETE)
         return answer, lifetime_ms
+
+    def _principal(self) -> KafkaPrincipal:
+        """The user. Raises AuthenticationFailedError for one whom no rule gives a name."""
+        try:
+            return self._principal_of(self._server)
+        except (KafkaError, ValueError) as error:
+            name = self._server.authorization_id
+            text = f"Failed to set name for '{name}' based on Kerberos authentication rules: {error}"
+            raise AuthenticationFailedError(text) from error
 
     def _begin_session(self) -> int:
         """The session ends with the credential or after ``connections.max.reauth.ms``, whichever comes first."""

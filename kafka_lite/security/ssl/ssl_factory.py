@@ -84,11 +84,11 @@ class SslFactory:
         """The transport of a connection; ``peer_host`` is the name that a client has asked for."""
         return SslTransportLayer(selector, sock, self._context, peer_host or None, self._principal_of)
 
-    def build_authenticator(self, transport: TransportLayer) -> Authenticator | None:  # noqa: ARG002
+    def build_authenticator(self, transport: TransportLayer, peer_host: str) -> Authenticator | None:  # noqa: ARG002
         """There is none: certificates are part of the transport's handshake."""
         return None
 
-    def new_end(self) -> AuthenticatorEnd | None:
+    def new_end(self, host: str) -> AuthenticatorEnd | None:  # noqa: ARG002
         """There is none, for the same reason."""
         return None
 

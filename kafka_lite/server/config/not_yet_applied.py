@@ -14,7 +14,10 @@ from kafka_lite.server.config.security_configs import AUTHORIZERS
 NOT_YET_APPLIED: dict[str, tuple[str, ...]] = {
     "security": (
         "principal.builder.class",
-        "sasl.kerberos.",
+        "sasl.kerberos.kinit.cmd",
+        "sasl.kerberos.min.time.before.relogin",
+        "sasl.kerberos.ticket.renew.jitter",
+        "sasl.kerberos.ticket.renew.window.factor",
         "ssl.endpoint.identification.algorithm",
         "ssl.keymanager.algorithm",
         "ssl.protocol",

@@ -69,10 +69,10 @@ SECURITY_CONFIGS = (
     .define("sasl.mechanism.inter.broker.protocol", Type.STRING, "GSSAPI", MEDIUM,
             "The SASL mechanism between brokers.")
     .define("sasl.enabled.mechanisms", Type.LIST, "GSSAPI", MEDIUM,
-            "The SASL mechanisms that clients may use: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER. Kafka's "
-            "default, GSSAPI, is not supported.")
+            "The SASL mechanisms that clients may use: GSSAPI (Kerberos), PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, "
+            "OAUTHBEARER.")
     .define("sasl.kerberos.service.name", Type.STRING, None, MEDIUM,
-            "The Kerberos name that brokers run as.")
+            "The first part of the brokers' principals in Kerberos: kafka of kafka/broker1.example.com@EXAMPLE.COM.")
     .define("sasl.kerberos.kinit.cmd", Type.STRING, "/usr/bin/kinit", MEDIUM,
             "The path of kinit.")
     .define("sasl.kerberos.ticket.renew.window.factor", Type.DOUBLE, 0.8, MEDIUM,
@@ -82,7 +82,8 @@ SECURITY_CONFIGS = (
     .define("sasl.kerberos.min.time.before.relogin", Type.LONG, 60000, MEDIUM,
             "The minimum time between two renewals.")
     .define("sasl.kerberos.principal.to.local.rules", Type.LIST, "DEFAULT", MEDIUM,
-            "How Kerberos principals are mapped to user names.")
+            "How Kerberos principals get user names: `RULE:[1:$1@$0](pattern)s/pattern/replacement/g/L`, or `DEFAULT` "
+            "for those of the default realm. The first rule that applies counts.")
     .define("sasl.jaas.config", Type.PASSWORD, None, MEDIUM,
             "The login module of a mechanism and its options. Use the key of a listener and mechanism, "
             "`listener.name.L.plain.sasl.jaas.config`: for PLAIN its options are the users, `user_alice=\"…\"`.")

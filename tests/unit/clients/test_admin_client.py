@@ -118,7 +118,7 @@ def test_connections_are_protected_as_the_properties_say(brokers: Brokers) -> No
     ask(AdminClient(SERVERS | PLAIN | {"client.id": "me", "request.timeout.ms": "5"}))
     plain, secured = brokers.opened
     assert plain["security"] is None
-    assert secured["security"].new_end() is not None
+    assert secured["security"].new_end("localhost") is not None
     assert (secured["client_id"], secured["read_timeout_ms"]) == ("me", 5)
 
 

@@ -55,7 +55,7 @@ class Security(PlaintextChannelBuilder):
     def __init__(self, time: MockTime) -> None:
         self._time = time
 
-    def new_end(self) -> AuthenticatorEnd:
+    def new_end(self, host: str) -> AuthenticatorEnd:
         return End(self._time)
 
 

@@ -89,7 +89,7 @@ class KnownUser:
         transport.principal = ALICE
         return transport
 
-    def build_authenticator(self, transport: TransportLayer) -> None:
+    def build_authenticator(self, transport: TransportLayer, peer_host: str) -> None:
         pass
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from kafka_lite.security.sasl_channel_builder import (
 from kafka_lite.security.scram.credential_provider import CredentialProvider
 from kafka_lite.server.kafka_config import KafkaConfig
 from tests.support.certificates import keys_and_trust, server_certificate
+from tests.support.fake_gss import FakeGssapi
 
 SERVERS = {"bootstrap.servers": "localhost:9092"}
 RULES = {"ssl.principal.mapping.rules": "DEFAULT"}
@@ -52,7 +54,8 @@ def test_clients_with_sasl(config: type, keys: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("keys", "key", "says"),
     [
-        ({}, "sasl.mechanism", "GSSAPI is not supported; valid: PLAIN, SCRAM-SHA-256"),
+        ({}, "sasl.jaas.config", "is missing"),
+        ({"sasl.mechanism": "NTLM"}, "sasl.mechanism", "NTLM is not supported; valid: PLAIN, SCRAM-SHA-256"),
         ({"sasl.mechanism": "PLAIN"}, "sasl.jaas.config", "is missing"),
         ({"sasl.mechanism": "PLAIN", "sasl.username": "alice"}, "sasl.jaas.config", "is missing"),
         ({"sasl.mechanism": "PLAIN", "sasl.jaas.config": SCRAM_JAAS}, "sasl.jaas.config", "not PLAIN"),
@@ -109,7 +112,8 @@ def test_listeners_with_sasl(protocol: SecurityProtocol) -> None:
 @pytest.mark.parametrize(
     ("keys", "key", "says"),
     [
-        ({}, "sasl.enabled.mechanisms", "GSSAPI is not supported"),
+        ({}, "listener.name.sasl.gssapi.sasl.jaas.config", "GSSAPI needs the options of its login module"),
+        ({"sasl_enabled_mechanisms": "NTLM"}, "sasl.enabled.mechanisms", "NTLM is not supported"),
         ({"sasl_enabled_mechanisms": ""}, "sasl.enabled.mechanisms", "must name one of"),
         ({"sasl_enabled_mechanisms": "PLAIN"}, "listener.name.sasl.plain.sasl.jaas.config", "is missing"),
         (
@@ -124,6 +128,54 @@ def test_a_bad_key_of_a_listener_with_sasl_is_named(keys: dict[str, str], key: s
         server_channel_builder(SecurityProtocol.SASL_PLAINTEXT, "SASL", sasl_values(**keys), sasl_services())
     assert raised.value.name == key
     assert "secret" not in str(raised.value)
+
+
+KERBEROS_JAAS = (
+    'com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true principal="kafka/h";'
+)
+KERBEROS = {"sasl_jaas_config": KERBEROS_JAAS, "sasl_kerberos_service_name": "kafka"}
+
+
+def kerberos_listener(**keys: str) -> object:
+    return server_channel_builder(SecurityProtocol.SASL_PLAINTEXT, "SASL", sasl_values(**keys), sasl_services())
+
+
+def kerberos_client(jaas: str = KERBEROS_JAAS) -> object:
+    keys = {"sasl.jaas.config": jaas, "sasl.kerberos.service.name": "kafka"}
+    return client_channel_builder(ProducerConfig(SASL | keys))
+
+
+def test_gssapi_is_the_mechanism_of_those_who_name_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gssapi", FakeGssapi())
+    assert isinstance(kerberos_listener(**KERBEROS), SaslServerChannelBuilder)
+    assert isinstance(kerberos_client(), SaslClientChannelBuilder)
+    for call, key in (
+        (lambda: kerberos_listener(sasl_jaas_config=KERBEROS_JAAS), "listener.name.sasl.gssapi.sasl.jaas.config"),
+        (
+            lambda: kerberos_listener(**KERBEROS, sasl_kerberos_principal_to_local_rules="RULE:x"),
+            "sasl.kerberos.principal.to.local.rules",
+        ),
+        (lambda: kerberos_client(KERBEROS_JAAS.replace("useKeyTab", "debug")), "sasl.jaas.config"),
+    ):
+        with pytest.raises(ConfigError) as raised:
+            call()
+        assert raised.value.name == key
+
+
+def test_gssapi_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gssapi", None)
+    for call, key in (
+        (lambda: kerberos_listener(**KERBEROS), "sasl.enabled.mechanisms"),
+        (kerberos_client, "sasl.mechanism"),
+    ):
+        with pytest.raises(ConfigError, match=r"pip install 'kafka-lite\[gssapi\]'") as raised:
+            call()
+        assert raised.value.name == key
+
+
+def test_rules_about_kerberos_do_not_matter_without_it() -> None:
+    rules = {"sasl_kerberos_principal_to_local_rules": "RULE:x", "sasl_enabled_mechanisms": "SCRAM-SHA-256"}
+    assert isinstance(kerberos_listener(**rules), SaslServerChannelBuilder)
 
 
 @pytest.mark.parametrize("rules", ["nonsense", "RULE:(/x/"])

@@ -28,6 +28,7 @@ def test_applied_keys_are_not_listed() -> None:
     assert part_to_come("quota.producer.default") is None
     assert part_to_come("ssl.keystore.location") is None
     assert part_to_come("sasl.enabled.mechanisms") is None
+    assert part_to_come("sasl.kerberos.principal.to.local.rules") is None
     assert part_to_come("sasl.kerberos.kinit.cmd") == "security"
 
 

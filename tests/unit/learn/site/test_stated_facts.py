@@ -34,8 +34,6 @@ def test_a_part_is_missing_until_its_classes_or_its_api_are_there(monkeypatch):
     assert not Missing("ids", "id", api=ApiKey.FETCH, version=12).holds([])
     monkeypatch.delitem(stated_facts.SERVED_VERSIONS, ApiKey.FETCH)
     assert Missing("ids", "id", api=ApiKey.FETCH, version=12).holds([])
-    assert Missing("Kerberos", "Kerberos", mechanism="KERBEROS").holds([])
-    assert not Missing("passwords", "password", mechanism="PLAIN").holds([])
 
 
 def test_a_fact_may_be_on_several_lines():

@@ -80,8 +80,10 @@ def test_a_module_serves_its_own_mechanisms() -> None:
     assert JaasContext.load(f"{SCRAM} required username=a;", "SCRAM-SHA-512").options == {"username": "a"}
     with pytest.raises(JaasConfigError, match="serves SCRAM-SHA-256 and SCRAM-SHA-512, not PLAIN"):
         JaasContext.load(f"{SCRAM} required;", "PLAIN")
-    with pytest.raises(JaasConfigError, match=r"Krb5LoginModule is not a login module here; valid: .*PlainLoginModule"):
-        JaasContext.load("com.sun.security.auth.module.Krb5LoginModule required;", "GSSAPI")
+    kerberos = "com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true;"
+    assert JaasContext.load(kerberos, "GSSAPI").options == {"useKeyTab": "true"}
+    with pytest.raises(JaasConfigError, match=r"LdapLoginModule is not a login module here; valid: .*PlainLoginModule"):
+        JaasContext.load("com.sun.security.auth.module.LdapLoginModule required;", "PLAIN")
 
 
 def test_a_missing_option_is_named() -> None:

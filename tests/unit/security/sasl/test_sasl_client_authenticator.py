@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +18,8 @@ from kafka_lite.protocol.messages.api_18_api_versions import ApiVersion, ApiVers
 from kafka_lite.protocol.messages.api_36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Response
+from kafka_lite.security.kerberos.gssapi_sasl_client import GssapiSaslClient
+from kafka_lite.security.kerberos.gssapi_sasl_server import GssapiSaslServer
 from kafka_lite.security.plain.plain_sasl_client import PlainSaslClient
 from kafka_lite.security.plain.plain_sasl_server import PlainSaslServer, plain_users
 from kafka_lite.security.sasl.sasl_client_authenticator import (
@@ -24,7 +27,7 @@ from kafka_lite.security.sasl.sasl_client_authenticator import (
     SaslClientAuthenticator,
     SaslClientState,
 )
-from kafka_lite.security.sasl.sasl_mechanism import SaslClient
+from kafka_lite.security.sasl.sasl_mechanism import RetriableSaslError, SaslClient
 from kafka_lite.security.sasl.sasl_server_authenticator import (
     SaslListener,
     SaslServerAuthenticator,
@@ -33,6 +36,7 @@ from kafka_lite.security.scram.scram_formatter import ScramFormatter
 from kafka_lite.security.scram.scram_mechanism import ScramMechanism
 from kafka_lite.security.scram.scram_sasl_client import ScramSaslClient
 from kafka_lite.security.scram.scram_sasl_server import ScramSaslServer
+from tests.support.fake_gss import FakeContext
 
 SCRAM = ScramMechanism.SCRAM_SHA_512
 CREDENTIAL = ScramFormatter(SCRAM).generate_credential("secret", 4096)
@@ -58,6 +62,15 @@ def listener(offered: ApiVersionsResponse, max_reauth_ms: int = 0) -> SaslListen
     )
 
 
+def kerberos_listener(
+    *tokens: bytes,
+    offered: ApiVersionsResponse | None = None,
+    new_context: Callable[[], FakeContext] | None = None,
+) -> SaslListener:
+    context = new_context or (lambda: FakeContext(*tokens, awaits=1))
+    return replace(listener(offered or versions()), mechanisms={"GSSAPI": lambda: GssapiSaslServer(context)})
+
+
 def plain(password: str = "secret") -> Callable[[], SaslClient]:
     return lambda: PlainSaslClient("alice", password)
 
@@ -77,7 +90,7 @@ class Pair:
         )
         self.frames: list[bytes] = []
 
-    def run(self, frame: bytes | None = None, first: Callable[[bytes], bytes] | None = None) -> None:
+    def run(self, frame: bytes | None = None, first: Callable[[bytes], bytes | None] | None = None) -> None:
         """Until the client has nothing to send; a server that refuses sends its last answer."""
         frame = frame or self.client.start()
         receive = first or self.server.receive
@@ -88,7 +101,7 @@ class Pair:
             except AuthenticationFailedError as refused:
                 self.client.receive(refused.answer or b"")
                 raise AssertionError("the client took a refusal for an answer") from refused
-            receive, frame = self.server.receive, self.client.receive(answer)
+            receive, frame = self.server.receive, None if answer is None else self.client.receive(answer)
 
 
 @pytest.mark.parametrize("mechanism", [plain, scram])
@@ -103,6 +116,36 @@ def test_both_ends_agree_with_brokers_of_every_age(
     assert pair.server.complete
     assert pair.server.principal == KafkaPrincipal("User", "alice")
     assert pair.client.reauthentication_time_ms is None
+
+
+@pytest.mark.parametrize("offered", [versions(), versions(0, None)])
+@pytest.mark.parametrize("mutual", [True, False])
+def test_the_last_token_of_gssapi_has_no_answer_without_headers(offered: ApiVersionsResponse, mutual: bool) -> None:
+    of = kerberos_listener(*([b"proof"] if mutual else []), offered=offered)
+    pair = Pair(lambda: GssapiSaslClient(lambda: FakeContext(b"ticket", awaits=2 if mutual else 1)), of)
+    pair.run()
+    assert pair.client.complete
+    assert pair.server.complete
+    assert pair.server.principal == KafkaPrincipal("User", "alice@EXAMPLE.COM")
+
+
+def test_a_mechanism_that_may_succeed_later_ends_the_connection_without_a_verdict() -> None:
+    def not_yet() -> FakeContext:
+        raise RetriableSaslError("the ticket is not yet valid")
+
+    client = Pair(lambda: GssapiSaslClient(not_yet), kerberos_listener())
+    with pytest.raises(ConnectionAbortedError, match="not yet valid"):
+        client.run()
+    assert client.client.state is SaslClientState.FAILED
+    server = Pair(
+        lambda: GssapiSaslClient(lambda: FakeContext(b"ticket", awaits=2)), kerberos_listener(new_context=not_yet)
+    )
+    frame = server.client.start()
+    for _ in range(2):  # the versions, the handshake
+        frame = server.client.receive(server.server.receive(frame) or b"") or b""
+    with pytest.raises(AuthenticationFailedError, match="not yet valid") as raised:
+        server.server.receive(frame)
+    assert raised.value.answer is None
 
 
 def test_tokens_have_headers_if_the_broker_knows_them() -> None:

@@ -17,6 +17,8 @@ from kafka_lite.protocol.messages.api_17_sasl_handshake import SaslHandshakeRequ
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 from kafka_lite.protocol.messages.api_36_sasl_authenticate import SaslAuthenticateRequest
 from kafka_lite.protocol.schema import Request
+from kafka_lite.security.kerberos.gssapi_sasl_server import GssapiSaslServer
+from kafka_lite.security.kerberos.kerberos_rule import NoMatchingKerberosRuleError
 from kafka_lite.security.plain.plain_sasl_server import PlainSaslServer, plain_users
 from kafka_lite.security.sasl.sasl_mechanism import SaslServer
 from kafka_lite.security.sasl.sasl_server_authenticator import (
@@ -30,6 +32,7 @@ from kafka_lite.security.scram.scram_mechanism import ScramMechanism
 from kafka_lite.security.scram.scram_sasl_client import ScramSaslClient
 from kafka_lite.security.scram.scram_sasl_server import ScramSaslServer
 from tests.support.examples import examples
+from tests.support.fake_gss import FakeContext
 
 SCRAM = ScramMechanism.SCRAM_SHA_256
 CREDENTIAL = ScramFormatter(SCRAM).generate_credential("secret", 4096)
@@ -136,6 +139,30 @@ def test_bare_tokens_follow_a_handshake_of_version_0() -> None:
     assert connection.end.receive(ALICE) == b""
     assert connection.end.complete
     assert not connection.end.client_supports_reauthentication
+
+
+def test_a_client_of_0_9_begins_with_its_token() -> None:
+    kerberos = replace(LISTENER, mechanisms={"GSSAPI": lambda: GssapiSaslServer(lambda: FakeContext(awaits=1))})
+    end = Connection(kerberos).end
+    assert end.receive(b"\x60\x82\x02\x6a and so on") == b"key:\1\0\0\0"
+    assert end.receive(b"key:\1\0\0\0") is None
+    assert end.complete
+    assert end.principal == KafkaPrincipal("User", "alice@EXAMPLE.COM")
+    with pytest.raises(AuthenticationFailedError, match="first frame is no request") as raised:
+        Connection().end.receive(b"\x60\x82\x02\x6a and so on")
+    assert raised.value.answer is None
+
+
+def test_a_user_without_a_name_is_refused() -> None:
+    def no_rule(server: SaslServer) -> KafkaPrincipal:
+        raise NoMatchingKerberosRuleError("No rules apply")
+
+    connection = Connection()
+    connection.end = SaslServerAuthenticator(LISTENER, no_rule, connection.time)
+    connection.handshake()
+    why, answer = refused(connection, SaslAuthenticateRequest(auth_bytes=ALICE), 2)
+    assert why == "Failed to set name for 'alice' based on Kerberos authentication rules: No rules apply"
+    assert answer is None
 
 
 def test_an_unknown_version_of_api_versions_gets_the_known_ones_and_the_client_tries_again() -> None:
