@@ -13,7 +13,6 @@ from kafka_learn.project import PROJECT_ROOT
 
 CHECK = ".check(answer)"
 WITHOUT_A_CHECK = {
-    "ch05_coordinator/sessions_and_states": 5,
     "topics_as_tables/topics_as_data_frames": 6,
 }
 """So many questions of a notebook have no check yet."""

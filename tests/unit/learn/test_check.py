@@ -10,7 +10,7 @@ from chapters.ch02_producer.figures import (
     request_predictions,
 )
 from chapters.ch03_old_consumer.figures import old_consumer_predictions
-from chapters.ch05_coordinator.figures import joining_predictions
+from chapters.ch05_coordinator.figures import joining_predictions, session_predictions
 from chapters.ch06_storage.figures import (
     append_predictions,
     purgatory_predictions,
@@ -60,6 +60,7 @@ ALL = predictions_of(
     old_producer_predictions,
     old_consumer_predictions,
     joining_predictions,
+    session_predictions,
     purgatory_predictions,
     replication_predictions,
     predictions_of_connect,
