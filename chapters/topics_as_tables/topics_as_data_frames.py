@@ -15,8 +15,9 @@
 #
 # *Its page is [The source: a consumer without a group](source.md).*
 #
-# A day of flights goes into a topic, and Spark reads the topic as a table. Before you run a cell that ends in a
-# question, answer it. Starting Spark takes some seconds.
+# A day of flights goes into a topic, and Spark reads the topic as a table. Before each step there is a question: write
+# your answer in the place of `None` and run the cell. It says whether you are right, and why. Starting Spark takes some
+# seconds.
 
 # %% [markdown] lang="zh"
 # # 笔记本：把主题当作数据框
@@ -24,7 +25,7 @@
 # **相应的正文是[数据源：没有消费组的消费者](source.md)。**
 #
 # 一天的航班写进一个主题，Spark 把这个主题当作一张表来读。
-# 单元格如果以问题结尾，请先回答，再运行下一个。启动 Spark 需要几秒钟。
+# 每一步之前有一个问题：把答案写在 `None` 的位置，运行单元格，它会告诉你对不对，以及为什么。启动 Spark 需要几秒钟。
 
 # %%
 import json
@@ -34,6 +35,7 @@ from confluent_kafka.admin import AdminClient
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
+from chapters.topics_as_tables.figures import frame_predictions as predictions
 from chapters.topics_as_tables.figures import task_ranges
 from kafka_lite.spark.session import session
 from kafka_lite.testing import Cluster
@@ -80,11 +82,17 @@ key, value = F.col("key").cast("string").alias("key"), F.col("value").cast("stri
 topic.select("partition", "offset", "timestamp", key, F.substring(value, 1, 40).alias("value")).show(4, truncate=False)
 
 # %% [markdown]
-# A schema turns the values into columns. **Does Spark find the same mean delays in the topic as pandas in the file? In
-# which order do its rows come?**
+# A schema turns the values into columns. Does Spark find the same mean delays in the topic as pandas in the file? Some
+# flights never left, and their `dep_delay` is null. **How do these enter the mean: as `"zero"`, are they `"skipped"`,
+# or does the mean become `"null"`?**
 
 # %% [markdown] lang="zh"
-# 有了模式，值就变成了列。**Spark 从主题里算出的平均延误，与 pandas 从文件里算出的一样吗？各行以什么顺序出现？**
+# 有了模式，值就变成了列。Spark 从主题里算出的平均延误，与 pandas 从文件里算出的一样吗？有的航班没有起飞，`dep_delay` 是
+# 空值。**算平均值时，空值当作零（`"zero"`），跳过（`"skipped"`），还是使平均值也成为空值（`"null"`）？**
+
+# %%
+answer = None
+predictions.MEAN.check(answer)
 
 # %%
 columns = topic.select("partition", "offset", F.from_json(value, FLIGHTS.schema).alias("flight"))
@@ -97,17 +105,31 @@ print(day.groupby("origin").agg(delay=("dep_delay", "mean"), rows=("flight", "si
 #
 # ## Who reads what
 #
-# **How many tasks does the query have? And how many with `minPartitions` 6?**
+# The topic has two partitions, with 467 and 499 rows. **How many tasks does the query have?**
 
 # %% [markdown] lang="zh"
 # 结果一致。行的顺序没有意义：两个任务并行地读两个分区。
 #
 # ## 谁读哪一段
 #
-# **这个查询有几个任务？`minPartitions` 为 6 时呢？**
+# 主题有两个分区，467 行和 499 行。**这个查询有几个任务？**
+
+# %%
+answer = None
+predictions.TASKS.check(answer)
 
 # %%
 task_ranges.draw(topic)
+
+# %% [markdown]
+# **And how many with `minPartitions` 6?**
+
+# %% [markdown] lang="zh"
+# **`minPartitions` 为 6 时有几个？**
+
+# %%
+answer = None
+predictions.MORE_TASKS.check(answer)
 
 # %%
 task_ranges.draw(read(minPartitions="6"))
@@ -117,14 +139,21 @@ task_ranges.draw(read(minPartitions="6"))
 #
 # ## A name for a batch
 #
-# Offsets name a piece of the table for good. The topic grows after the first line. **What do the other lines print?**
+# Offsets name a piece of the table for good. The topic grows after the first line. Then four frames are counted: a new
+# one, one whose end is written down as offsets, one that was made and counted before, and one that was made before but
+# never read. **How many of the four see the new rows?**
 
 # %% [markdown] lang="zh"
 # 消费组做不到这一点：一个分区只属于一个成员。而任务只有自己的一段范围。
 #
 # ## 给一批数据命名
 #
-# 偏移量可以永远指明表的一部分。打印第一行之后，主题又增长了。**后面几行各打印什么？**
+# 偏移量可以永远指明表的一部分。打印第一行之后，主题又增长了。然后数四个数据框的行：一个是新建的，一个的终点是写下的偏移
+# 量，一个是之前建立并数过的，一个是之前建立、从未读过的。**四个里有几个看得到新的行？**
+
+# %%
+answer = None
+predictions.NEW_ROWS.check(answer)
 
 # %%
 first_ten = {
@@ -145,8 +174,10 @@ print("a frame that was made before, and never read:", unread.count())
 #
 # ## The newest record of each key
 #
-# A key always goes to the same partition, so its records have an order: their offsets. **Which of the two frames would
-# be wrong if the topic got a third partition in between?**
+# A key always goes to the same partition, so its records have an order: their offsets. One frame takes the record with
+# the largest offset of each key, `by_offset`, the other one the latest `time_hour`, `by_event_time`. **Which of them
+# would be wrong if the topic got a third partition in between: `"by_offset"`, `"by_event_time"`, `"both"` or
+# `"neither"`?**
 
 # %% [markdown] lang="zh"
 # 数据框在第一次执行时查“最新”，之后就不再变：读过一次的内容保持原样。（Spark 自带的连接器每次执行都重新查。）
@@ -154,8 +185,13 @@ print("a frame that was made before, and never read:", unread.count())
 #
 # ## 每个键的最新记录
 #
-# 同一个键总是进同一个分区，所以它的记录有先后：就是偏移量。
-# **如果中途给主题加上第三个分区，下面两个数据框哪一个会出错？**
+# 同一个键总是进同一个分区，所以它的记录有先后：就是偏移量。数据框 `by_offset` 取每个键偏移量最大的记录，`by_event_time`
+# 取最晚的 `time_hour`。**如果中途给主题加上第三个分区，哪一个会出错：`"by_offset"`、`"by_event_time"`、两个都错
+# （`"both"`），还是都不错（`"neither"`）？**
+
+# %%
+answer = None
+predictions.WRONG.check(answer)
 
 # %%
 latest = read().select(key, "partition", "offset", F.from_json(value, FLIGHTS.schema).alias("flight"))
@@ -168,15 +204,20 @@ print("keys:", by_offset.count(), "  both frames agree:", by_offset.exceptAll(by
 #
 # ## Offsets are not records
 #
-# The broker deletes the first 100 records of partition 0. **Which offsets does the table have now, and what does the
-# query with the ten rows say?**
+# The broker deletes the first 100 records of partition 0. The query with the ten rows, five of each partition, fails
+# now, but not with `failOnDataLoss=false`. **How many rows does it find then?**
 
 # %% [markdown] lang="zh"
 # 是 `by_offset`：新分区从 0 开始计数，同一个键在两个分区里的偏移量无法比较。
 #
 # ## 偏移量不是记录数
 #
-# broker 删掉分区 0 最前面的 100 条记录。**现在表里有哪些偏移量？读那十行的查询会怎样？**
+# broker 删掉分区 0 最前面的 100 条记录。读那十行（每个分区五行）的查询现在会失败；加上 `failOnDataLoss=false` 就不会。
+# **这时它找到几行？**
+
+# %%
+answer = None
+predictions.LEFT.check(answer)
 
 # %%
 admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
@@ -197,11 +238,17 @@ cluster.stop()
 #
 # - Read the topic with `maxRecordsPerPartition` 100. How many tasks are there, and is any of them smaller than others?
 # - Write `delays` to a topic of its own, with the airport as key, and read it back.
-# - Read with `startingOffsetsByTimestamp`, from 15:00 UTC on. Which rows are earlier than that, and why?
+# - Read with `startingOffsetsByTimestamp`, from 15:00 UTC on 1 July. Which rows are earlier than that, and why? **At
+#   which offset of partition 0 does this read start, if only the first day has been sent and nothing deleted?**
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
 # - 用 `maxRecordsPerPartition` 100 读这个主题。有几个任务？有没有比别的小的？
 # - 把 `delays` 写进一个自己的主题，以机场为键，再读回来。
-# - 用 `startingOffsetsByTimestamp` 从 15:00 UTC 开始读。哪些行早于这个时间？为什么？
+# - 用 `startingOffsetsByTimestamp` 从 7 月 1 日 15:00 UTC 开始读。哪些行早于这个时间？为什么？**只发送了第一天、什么也
+#   没有删除的话，从分区 0 的哪个偏移量读起？**
+
+# %%
+answer = None
+predictions.STARTS.check(answer)

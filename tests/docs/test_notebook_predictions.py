@@ -12,9 +12,7 @@ from kafka_learn import notebooks
 from kafka_learn.project import PROJECT_ROOT
 
 CHECK = ".check(answer)"
-WITHOUT_A_CHECK = {
-    "topics_as_tables/topics_as_data_frames": 6,
-}
+WITHOUT_A_CHECK = {}
 """So many questions of a notebook have no check yet."""
 
 

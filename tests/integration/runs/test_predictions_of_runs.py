@@ -7,12 +7,14 @@ import pytest
 from chapters.ch04_new_consumer.figures import consumer_predictions
 from chapters.ch07_controller.figures import controller_predictions
 from chapters.ch08_pipelines.figures import worker_predictions
+from chapters.topics_as_tables.figures import frame_predictions
 from tests.support.chapter_predictions import assert_tells_right_from_wrong, predictions_of
 
 ALL = predictions_of(
     consumer_predictions,
     controller_predictions,
     worker_predictions,
+    frame_predictions,
 )
 
 
