@@ -221,6 +221,12 @@ class AdminUtils:
             self._zk_client.set_entity_config(entity_path, config)
             self._zk_client.create_config_change(entity_path)
 
+    def delete_entity_config(self, entity_path: str) -> None:
+        """Delete an entity's config overrides, then notify all brokers."""
+        with self._writing():
+            self._zk_client.delete_entity_config(entity_path)
+            self._zk_client.create_config_change(entity_path)
+
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
         """Raise ApiError KAFKA_STORAGE_ERROR immediately, instead of blocking, if ZooKeeper's disk is full."""

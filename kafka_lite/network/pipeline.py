@@ -9,7 +9,7 @@ import itertools
 from collections import deque
 from typing import Final
 
-from kafka_lite.network.request import Request
+from kafka_lite.network.request import ClientInformation, Request
 from kafka_lite.network.request_channel import Response
 from kafka_lite.network.send import NetworkSend
 
@@ -28,12 +28,21 @@ class Pipeline:
         socket ◀─ send ◀── responses ◀─┘                                                     in the same order
     """
 
-    __slots__ = ("client_address", "connection_id", "in_progress", "is_throttled", "responses", "throttled_after")
+    __slots__ = (
+        "client_address",
+        "client_information",
+        "connection_id",
+        "in_progress",
+        "is_throttled",
+        "responses",
+        "throttled_after",
+    )
 
     def __init__(self, connection_id: str, client_address: str) -> None:
         self.connection_id = connection_id
         self.client_address = client_address
         """IP address of the peer."""
+        self.client_information = ClientInformation()
         self.in_progress: Request | None = None
         """The request that is being handled; those behind it follow it. None if there is none."""
         self.responses: deque[Response] = deque()

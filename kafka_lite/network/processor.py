@@ -391,6 +391,7 @@ class Processor:
             start_time_ms=self._time.hi_res_ms(),
             unsupported_api_version=unsupported_api_version,
         )
+        request.client_information = self._pipelines[receive.source].client_information
         if body is UNDECODED:
             request.frame, request.lease = frame, receive.lease
         elif receive.lease is not None and header.api_key == ApiKey.PRODUCE:

@@ -18,6 +18,18 @@ from kafka_lite.protocol.schema import Message
 _UNSET_MS: Final = -1.0
 
 
+UNKNOWN_SOFTWARE: Final = "unknown"
+
+
+class ClientInformation:
+    """The software at the other end of a connection, as its ApiVersions request has said (KIP-511)."""
+
+    __slots__ = ("software_name", "software_version")
+
+    def __init__(self) -> None:
+        self.software_name = self.software_version = UNKNOWN_SOFTWARE
+
+
 class Request:
     """A request with everything the broker knows about it, and the times at which it changed hands.
 
@@ -39,6 +51,7 @@ class Request:
         "body",
         "client_address",
         "client_has_left",
+        "client_information",
         "connection_id",
         "following",
         "following_may_begin",
@@ -81,15 +94,15 @@ class Request:
         self.header = header
         self.body = body
         self.frame: memoryview | None = None
-        """The bytes of a large request until a request handler decodes them; ``body`` is not valid until then."""
+        """The bytes of a large request until a handler decodes them; ``body`` is not valid until then."""
         self.lease: MemoryLease | None = None  # of ``frame``, or of the records of a large Produce request
         self.size_in_bytes = size_in_bytes
         """Size of the frame without its prefix."""
         self.start_time_ms = start_time_ms
         self.unsupported_api_version = unsupported_api_version
         """True for an ApiVersions request of an unknown version: it gets error 35, others close their connections."""
-        self.principal = ANONYMOUS
-        """The user that sent it, as the connection proved."""
+        self.client_information: ClientInformation | None = None  # None for a request of this broker to itself
+        self.principal = ANONYMOUS  # the user that sent it, as the connection proved
         self.following: Request | None = None
         """The request that the client sent before it had the response to this one. It begins when this one has it: in
         the same thread if that comes at once, otherwise through the processor."""

@@ -69,6 +69,8 @@ class ApiKey(IntEnum):
     LIST_TRANSACTIONS = 66
     CONSUMER_GROUP_HEARTBEAT = 68
     CONSUMER_GROUP_DESCRIBE = 69
+    GET_TELEMETRY_SUBSCRIPTIONS = 71
+    PUSH_TELEMETRY = 72
     LIST_CONFIG_RESOURCES = 74
     DESCRIBE_TOPIC_PARTITIONS = 75
 
@@ -87,8 +89,6 @@ LATER_APIS: dict[int, str] = {
     64: "UnregisterBroker",
     67: "AllocateProducerIds",
     70: "ControllerRegistration",
-    71: "GetTelemetrySubscriptions",
-    72: "PushTelemetry",
     73: "AssignReplicasToDirs",
     76: "ShareGroupHeartbeat",
     77: "ShareGroupDescribe",

@@ -119,6 +119,11 @@ from kafka_lite.protocol.messages.api_69_consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
 )
+from kafka_lite.protocol.messages.api_71_get_telemetry_subscriptions import (
+    GetTelemetrySubscriptionsRequest,
+    GetTelemetrySubscriptionsResponse,
+)
+from kafka_lite.protocol.messages.api_72_push_telemetry import PushTelemetryRequest, PushTelemetryResponse
 from kafka_lite.protocol.messages.api_74_list_config_resources import (
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
@@ -221,6 +226,8 @@ _MESSAGES: tuple[tuple[type[Request], type[Response]], ...] = (
     (ListTransactionsRequest, ListTransactionsResponse),
     (ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse),
     (ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse),
+    (GetTelemetrySubscriptionsRequest, GetTelemetrySubscriptionsResponse),
+    (PushTelemetryRequest, PushTelemetryResponse),
     (ListConfigResourcesRequest, ListConfigResourcesResponse),
     (DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse),
 )

@@ -38,6 +38,7 @@ from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.apis.sasl_apis import SaslApis
+from kafka_lite.server.apis.telemetry_apis import TelemetryApis
 from kafka_lite.server.apis.transaction_apis import TransactionApis
 from kafka_lite.server.apis.txn_marker_apis import TxnMarkerApis
 from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
@@ -109,6 +110,8 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.LIST_TRANSACTIONS: ApiRange(0, 1),
     ApiKey.CONSUMER_GROUP_HEARTBEAT: ApiRange(0, 1),
     ApiKey.CONSUMER_GROUP_DESCRIBE: ApiRange(0, 1),
+    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: ApiRange(0, 0),
+    ApiKey.PUSH_TELEMETRY: ApiRange(0, 0),
     ApiKey.LIST_CONFIG_RESOURCES: ApiRange(0, 1),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: ApiRange(0, 0),
 }
@@ -145,6 +148,7 @@ class ApiHandlers:
     sasl: SaslApis
     acls: AclApis
     delegation_tokens: DelegationTokenApis
+    telemetry: TelemetryApis
 
     def table_of_heads(self) -> dict[ApiKey, Handler]:
         """Handlers that look at the start of a large request; they respond only if that is reason to refuse it."""
@@ -212,6 +216,8 @@ class ApiHandlers:
         return {
             ApiKey.DESCRIBE_CLIENT_QUOTAS: self.client_quotas.handle_describe_client_quotas,
             ApiKey.ALTER_CLIENT_QUOTAS: self.client_quotas.handle_alter_client_quotas,
+            ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: self.telemetry.handle_get_telemetry_subscriptions,
+            ApiKey.PUSH_TELEMETRY: self.telemetry.handle_push_telemetry,
             ApiKey.DESCRIBE_ACLS: self.acls.handle_describe_acls,
             ApiKey.CREATE_ACLS: self.acls.handle_create_acls,
             ApiKey.DELETE_ACLS: self.acls.handle_delete_acls,

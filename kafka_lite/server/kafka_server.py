@@ -410,6 +410,7 @@ class KafkaServer:
             "users": UserConfigHandler(self.quotas.clients, self._security.sasl.credentials),
             "groups": self.groups.config_handler(),
             "ips": IpConfigHandler(self.socket_server.connection_rates.update_ip_rate),
+            "client-metrics": self.requests.client_metrics,
         }
         self.dynamic_config_manager = DynamicConfigManager(self.zk_client, handlers, self.time)
         self.dynamic_config_manager.startup()

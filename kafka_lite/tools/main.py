@@ -72,6 +72,11 @@ TOOLS = (
         "show and change the configuration of topics and brokers, and quotas of users, clients and addresses",
     ),
     Tool(
+        "client-metrics",
+        ".monitoring.client_metrics",
+        "choose which metrics clients push to brokers, and watch what they have pushed",
+    ),
+    Tool(
         "acls",
         ".admin.acls",
         "show, add and remove access control lists: who may do what with topics, groups and the cluster",

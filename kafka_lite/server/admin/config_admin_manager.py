@@ -23,9 +23,7 @@ from kafka_lite.protocol.messages.api_32_describe_configs import (
     DescribeConfigsResult,
 )
 from kafka_lite.protocol.messages.api_33_alter_configs import AlterConfigsResource, AlterConfigsResourceResponse
-from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
-    AlterConfigsResource as IncrementalResource,
-)
+from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterConfigsResource as IncrementalResource
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
     AlterConfigsResourceResponse as IncrementalResourceResponse,
 )
@@ -33,6 +31,7 @@ from kafka_lite.server.admin.admin_errors import api_error
 from kafka_lite.server.admin.alter_config_ops import apply_config_ops
 from kafka_lite.server.admin.config_helper import ConfigHelper
 from kafka_lite.server.admin.runtime_logger_manager import BROKER_LOGGER_RESOURCE, RuntimeLoggerManager
+from kafka_lite.server.client_telemetry.client_metrics_configs import CLIENT_METRICS_CONFIG_DEF, parse_subscription
 from kafka_lite.server.dynamic.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS, DynamicBrokerConfig
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
@@ -149,6 +148,9 @@ class ConfigAdminManager:
             )
         if resource.resource_type == BROKER_LOGGER_RESOURCE:
             return self._loggers.describe(name, wanted)
+        if resource.resource_type == CLIENT_METRICS_RESOURCE:
+            overrides = self._zk_client.get_entity_config(self._entity_path(CLIENT_METRICS_RESOURCE, name))
+            return self._config_helper.describe_client_metrics(overrides, wanted)
         if resource.resource_type != BROKER_RESOURCE:
             raise Errors.INVALID_REQUEST.exception(f"Unsupported resource type: {resource.resource_type}")
         self._check_broker_id(name)
@@ -187,6 +189,8 @@ class ConfigAdminManager:
         """The keys whose values are lists, with their values without an override."""
         if resource_type == GROUP_RESOURCE:
             return {}
+        if resource_type == CLIENT_METRICS_RESOURCE:
+            return {key.name: key.default for key in CLIENT_METRICS_CONFIG_DEF if key.type is Type.LIST}
         if resource_type != TOPIC_RESOURCE:
             return {key.name: key.default for key in DYNAMIC_BROKER_CONFIGS if key.type is Type.LIST}
         broker = self._dynamic_config.topic_defaults()
@@ -203,6 +207,10 @@ class ConfigAdminManager:
             return f"{BROKERS}/{self._config.broker_id if name else DEFAULT_ENTITY}"  # (the name may be "01")
         if resource_type == GROUP_RESOURCE:
             return _group_path(name)
+        if resource_type == CLIENT_METRICS_RESOURCE:
+            if not name:
+                raise Errors.INVALID_REQUEST.exception("Client metrics subscription name must not be empty")
+            return f"{ENTITIES[CLIENT_METRICS_RESOURCE]}/{sanitize(name)}"
         raise Errors.INVALID_REQUEST.exception(
             f"AlterConfigs is only supported for topics, brokers and groups, but resource type is {resource_type}"
         )
@@ -213,9 +221,15 @@ class ConfigAdminManager:
             self._admin_utils.validate_topic_config(config)
         elif resource_type == GROUP_RESOURCE:
             self._validate_group_config(config)
+        elif resource_type == CLIENT_METRICS_RESOURCE:
+            parse_subscription(name, config)
         else:
             self._dynamic_config.validate(config, per_broker=bool(name))
-        if not validate_only:
+        if validate_only:
+            return
+        if resource_type == CLIENT_METRICS_RESOURCE and not config:
+            self._admin_utils.delete_entity_config(path)  # without a configuration there is no such resource
+        else:
             self._admin_utils.change_entity_config(path, config)
 
     def _validate_group_config(self, config: Mapping[str, str]) -> None:
@@ -287,8 +301,13 @@ def _alter_error(error: Exception, resource_type: int, name: str, log: Log) -> A
 
 
 def _display(resource_type: int, name: str) -> str:
-    names = {TOPIC_RESOURCE: "TOPIC", BROKER_RESOURCE: "BROKER", BROKER_LOGGER_RESOURCE: "BROKER_LOGGER"}
-    names[GROUP_RESOURCE] = "GROUP"
+    names = {
+        TOPIC_RESOURCE: "TOPIC",
+        BROKER_RESOURCE: "BROKER",
+        BROKER_LOGGER_RESOURCE: "BROKER_LOGGER",
+        CLIENT_METRICS_RESOURCE: "CLIENT_METRICS",
+        GROUP_RESOURCE: "GROUP",
+    }
     kind = names.get(resource_type, str(resource_type))
     return f"ConfigResource(type={kind}, name='{name}')"
 

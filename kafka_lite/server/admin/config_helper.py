@@ -12,10 +12,7 @@ from itertools import dropwhile
 from kafka_lite.common.config_def import ConfigKey, Importance, Type, format_value
 from kafka_lite.coordinator.group.modern.consumer_group_config import GROUP_CONFIG_DEF
 from kafka_lite.log.log_config import LOG_CONFIG_DEF, LogConfig
-from kafka_lite.protocol.messages.api_32_describe_configs import (
-    DescribeConfigsResourceResult,
-    DescribeConfigsSynonym,
-)
+from kafka_lite.protocol.messages.api_32_describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
 from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kafka_lite.server.dynamic.dynamic_broker_config import (
     DYNAMIC_BROKER_CONFIGS,
@@ -36,6 +33,7 @@ class ConfigSource(IntEnum):
     STATIC_BROKER_CONFIG = 4
     DEFAULT_CONFIG = 5
     DYNAMIC_BROKER_LOGGER_CONFIG = 6
+    CLIENT_METRICS_CONFIG = 7
     GROUP_CONFIG = 8
 
 
@@ -165,6 +163,20 @@ class ConfigHelper:
 
         keys = [key for key in DYNAMIC_BROKER_CONFIGS if key.name in overrides]
         return _describe([*keys, *_custom_keys(overrides)], names, describe)
+
+    @staticmethod
+    def describe_client_metrics(
+        overrides: Mapping[str, str], names: Iterable[str] | None = None
+    ) -> list[DescribeConfigsResourceResult]:
+        """The keys of a subscription to metrics of clients that are set (or those of them in ``names``)."""
+        wanted = None if names is None else set(names)
+        return [
+            DescribeConfigsResourceResult(
+                name=name, value=value, read_only=False, config_source=ConfigSource.CLIENT_METRICS_CONFIG
+            )
+            for name, value in sorted(overrides.items())
+            if wanted is None or name in wanted
+        ]
 
     # ------------------------------------------------------------------------------------------------------- synonyms
 

@@ -96,8 +96,13 @@ class MetadataApis:
     # ── ApiVersions ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_api_versions(self, request: Request, body: versions.ApiVersionsRequest, respond: Respond) -> None:
-        """Return the versions that this broker serves."""
-        respond(self._versions.response(request.header, body))
+        """Return the versions that this broker serves. Remembers the client's software, if it says so."""
+        response = self._versions.response(request.header, body)
+        information = request.client_information
+        if information is not None and request.header.api_version >= 3 and not response.error_code:
+            information.software_name = body.client_software_name
+            information.software_version = body.client_software_version
+        respond(response)
 
     def unsupported_api_versions(self) -> versions.ApiVersionsResponse:
         """The response to an ApiVersions request of a version that is not served."""

@@ -28,13 +28,14 @@ from kafka_lite.server.auth.refusals import changed, handle_rest
 from kafka_lite.server.auth.rules import UNAUTHORIZED, KnownTopics, Rule, topic_names
 
 DESCRIBE, TOPIC, GROUP = AclOperation.DESCRIBE, ResourceType.TOPIC, ResourceType.GROUP
-CONFIG_TOPIC, CONFIG_BROKER, CONFIG_BROKER_LOGGER, CONFIG_GROUP = 2, 4, 8, 32
+CONFIG_TOPIC, CONFIG_BROKER, CONFIG_BROKER_LOGGER, CONFIG_CLIENT_METRICS, CONFIG_GROUP = 2, 4, 8, 16, 32
 """Types of resources with configurations, as numbers on the wire."""
 CONFIG_RESOURCES = {
     CONFIG_TOPIC: TOPIC,
     CONFIG_BROKER: ResourceType.CLUSTER,
     CONFIG_BROKER_LOGGER: ResourceType.CLUSTER,
     CONFIG_GROUP: GROUP,
+    CONFIG_CLIENT_METRICS: ResourceType.CLUSTER,
 }
 NO_OPERATIONS = -(2**31)
 

@@ -87,6 +87,8 @@ RULES: dict[ApiKey, Rule] = {
     ApiKey.LIST_TRANSACTIONS: admin_rules.list_transactions,
     ApiKey.CONSUMER_GROUP_HEARTBEAT: on_named(_OP.READ, GROUP, "group_id", client_rules.subscribed_topics),
     ApiKey.CONSUMER_GROUP_DESCRIBE: admin_rules.consumer_group_describe,
+    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: free,  # any client may push its metrics
+    ApiKey.PUSH_TELEMETRY: free,
     ApiKey.LIST_CONFIG_RESOURCES: on_cluster(_OP.DESCRIBE_CONFIGS),
 }
 """The rule of each request but Metadata, DeleteTopics and DescribeTopicPartitions, whose rules need to know the topics.

@@ -40,6 +40,8 @@ QUOTA_CONFIGS = (
             "The number of samples kept for the quota on moves between log directories.", at_least(1))
     .define("alter.log.dirs.replication.quota.window.size.seconds", Type.INT, 1, LOW,
             "The length of a sample for the quota on moves between log directories.", at_least(1))
+    .define("telemetry.max.bytes", Type.INT, 1024 * 1024, LOW,
+            "The maximum size of the metrics that a client pushes at once, compressed (KIP-714).", at_least(1))
     .define("metrics.num.samples", Type.INT, 2, LOW,
             "The number of samples kept per metric.", at_least(1))
     .define("metrics.sample.window.ms", Type.LONG, 30000, LOW,

@@ -35,7 +35,7 @@ class DynamicConfigManager:
     ) -> None:
         """``handlers``: entity type -> handler of its changes; changes of other types are ignored.
 
-        The types are ``topics``, ``brokers``, ``clients``, ``users``, ``ips`` and ``groups``.
+        The types are ``topics``, ``brokers``, ``clients``, ``users``, ``ips``, ``client-metrics`` and ``groups``.
         """
         self._zk_client = zk_client
         self._handlers = dict(handlers)
@@ -53,7 +53,7 @@ class DynamicConfigManager:
         self._notifications.startup()
 
     def _existing_entities(self) -> Iterator[str]:
-        for entity_type in ("brokers", "clients", "users", "ips", "groups"):
+        for entity_type in ("brokers", "clients", "users", "ips", "client-metrics", "groups"):
             if entity_type not in self._handlers:
                 continue
             for name in self._zk_client.get_entities(entity_type):

@@ -186,6 +186,15 @@ _CONTROLLER: tuple[BeanDeclaration, ...] = (
         "可能丢失消息的选举次数",
     ),
 )
+CLIENT_TELEMETRY = BeanDeclaration(
+    "kafka.client",
+    "client-telemetry",
+    "",
+    "one attribute for each metric",
+    "metrics that a client has pushed; there are none without a subscription: `kafka-lite client-metrics`",
+    "客户端推送的指标；没有订阅就没有：`kafka-lite client-metrics`",
+    ("client_id", "client_software_name", "client_software_version", "client_source_address", "client_instance_id"),
+)
 _BROKER: tuple[BeanDeclaration, ...] = (
     _session("Disconnects", "lost connections to ZooKeeper", "与 ZooKeeper 断开的次数"),
     _session("SyncConnects", "reconnections", "重新连接的次数"),
@@ -208,6 +217,14 @@ _BROKER: tuple[BeanDeclaration, ...] = (
         "number of metrics of the broker's classes",
         "broker 各个类的指标总数",
     ),
+    server_bean(
+        "client-metrics",
+        "",
+        "instance-count, unknown-subscription-request-count",
+        "clients that have asked which metrics to push (KIP-714), and pushes of those whose subscription had changed",
+        "询问过要推送哪些指标的客户端数（KIP-714），以及订阅已变时的推送次数",
+    ),
+    CLIENT_TELEMETRY,
     server_bean(
         "kafka-metrics-count",
         "",

@@ -36,6 +36,8 @@ from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.network.metrics.socket_server_metrics import measure_socket_server
 from kafka_lite.network.socket_server import SocketServer
 from kafka_lite.server.broker_states import BrokerState
+from kafka_lite.server.client_telemetry.client_metrics_manager import ClientMetricsManager
+from kafka_lite.server.client_telemetry.client_metrics_store import ClientMetricsStore
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
@@ -166,6 +168,17 @@ class BrokerMetrics:
             lambda: markers.markers_without_leader,
             lambda: markers.completions_to_retry,
         )
+
+    def measure_client_metrics(self, manager: ClientMetricsManager, store: ClientMetricsStore) -> None:
+        """Show the metrics that clients push, and how many clients there are."""
+        self.beans.register(
+            MetricName.of(JMX_PREFIX, "client-metrics"),
+            lambda: {
+                "instance-count": manager.instance_count,
+                "unknown-subscription-request-count": manager.unknown_subscriptions,
+            },
+        )
+        self.beans.add_source(store.beans)
 
     def controller_stats(self) -> ControllerStats:
         """The counters of a controller."""

@@ -30,9 +30,12 @@ from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.apis.sasl_apis import SaslApis
+from kafka_lite.server.apis.telemetry_apis import TelemetryApis
 from kafka_lite.server.auth.auth_helper import AuthHelper
 from kafka_lite.server.auth.authorizing_handlers import authorizing, fetch_rule, visible_rule
 from kafka_lite.server.auth.delegation_token_rules import token_rule
+from kafka_lite.server.client_telemetry.client_metrics_manager import EXPIRY_CHECK_MS, ClientMetricsManager
+from kafka_lite.server.client_telemetry.client_metrics_store import ClientMetricsStore
 from kafka_lite.server.down_conversions import DownConversions
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
@@ -105,6 +108,7 @@ class RequestHandling:
             parts.admin_manager.auto_create_topic,
             served_versions(consumer_groups=parts.config.consumer_groups.is_enabled),
         )
+        self.client_metrics = self._new_client_metrics()
         self.apis = KafkaApis(
             channel, parts.socket_server.unserved_requests, self._new_handlers(), self._request_helper
         )
@@ -150,10 +154,18 @@ class RequestHandling:
             txn_markers=parts.transactions.marker_apis,
             acls=AclApis(parts.security.authorizer),
             delegation_tokens=self._new_delegation_token_apis(),
+            telemetry=TelemetryApis(self.client_metrics),
             sasl=SaslApis(
                 parts.config.values["sasl.enabled.mechanisms"], parts.zk_client, lambda: parts.controller.is_active
             ),
         )
+
+    def _new_client_metrics(self) -> ClientMetricsManager:
+        parts, store = self._parts, ClientMetricsStore()
+        manager = ClientMetricsManager(parts.config.values["telemetry.max.bytes"], store, parts.time)
+        parts.scheduler.schedule("expire-client-metrics", manager.expire, EXPIRY_CHECK_MS, EXPIRY_CHECK_MS)
+        parts.metrics.measure_client_metrics(manager, store)
+        return manager
 
     def _new_admin_apis(self) -> AdminApis:
         parts = self._parts

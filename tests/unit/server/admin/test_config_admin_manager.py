@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import Altera
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterConfigsResource as IncrementalResource
 from kafka_lite.server.admin.config_admin_manager import (
     BROKER_RESOURCE,
+    CLIENT_METRICS_RESOURCE,
     GROUP_RESOURCE,
     LISTED_RESOURCES,
     MAX_DESCRIBED_ENTRIES,
@@ -137,3 +139,83 @@ def test_bad_overrides_of_a_group_are_refused(of_groups: ConfigAdminManager, sto
     assert alter(of_groups, "", SESSION, "50000")[0] is Errors.INVALID_REQUEST
     assert alter(of_groups, "g", SESSION, "50000", op=2)[0] is Errors.INVALID_REQUEST, "it is no list"
     assert store.nodes == {}
+
+
+class StoredConfigs:
+    """What ZooKeeper has of entities, and what is announced."""
+
+    def __init__(self) -> None:
+        self.entities: dict[str, dict[str, str]] = {}
+        self.zookeeper = SimpleNamespace(refusing_without_room=contextlib.nullcontext)
+        self.changes: list[str] = []
+
+    def get_entity_config(self, path: str) -> dict[str, str]:
+        return self.entities.get(path, {})
+
+    def set_entity_config(self, path: str, config: dict[str, str]) -> None:
+        self.entities[path] = dict(config)
+
+    def delete_entity_config(self, path: str) -> None:
+        self.entities.pop(path, None)
+
+    def create_config_change(self, path: str) -> None:
+        self.changes.append(path)
+
+
+class TestClientMetrics:
+    """Subscriptions to metrics of clients (KIP-714)."""
+
+    @pytest.fixture
+    def stored(self) -> StoredConfigs:
+        return StoredConfigs()
+
+    @pytest.fixture
+    def manager(self, stored: StoredConfigs) -> ConfigAdminManager:
+        config = KafkaConfig({"zookeeper.connect": "x", "broker.id": "1"})
+        return ConfigAdminManager(config, MetadataCache(1), cast(Any, stored), DynamicBrokerConfig(config))
+
+    @staticmethod
+    def alter(
+        manager: ConfigAdminManager, name: str, *changes: tuple[str, int, str | None], only: bool = False
+    ) -> Errors:
+        configs = [AlterableConfig(name=key, config_operation=op, value=value) for key, op, value in changes]
+        resource = IncrementalResource(resource_type=CLIENT_METRICS_RESOURCE, resource_name=name, configs=configs)
+        (result,) = manager.incremental_alter_configs([resource], only)
+        return Errors.for_code(result.error_code)
+
+    def test_keys_are_set_added_to_and_deleted(self, manager: ConfigAdminManager, stored: StoredConfigs) -> None:
+        assert self.alter(manager, "a/b", ("metrics", 0, "x."), ("interval.ms", 0, "1000")) is Errors.NONE
+        assert self.alter(manager, "a/b", ("metrics", 2, "y.")) is Errors.NONE
+        path = "client-metrics/a%2Fb"
+        assert stored.entities == {path: {"metrics": "x.,y.", "interval.ms": "1000"}}
+        assert self.alter(manager, "a/b", ("metrics", 1, None), ("interval.ms", 1, None)) is Errors.NONE
+        assert (stored.entities, stored.changes) == ({}, [path] * 3)
+
+    @pytest.mark.parametrize(
+        ("name", "key", "value", "error"),
+        [
+            ("", "metrics", "x.", Errors.INVALID_REQUEST),
+            ("s", "other", "x", Errors.INVALID_REQUEST),
+            ("s", "interval.ms", "1", Errors.INVALID_REQUEST),
+            ("s", "match", "colour=red", Errors.INVALID_CONFIG),
+        ],
+    )
+    def test_bad_ones_are_refused(
+        self, manager: ConfigAdminManager, stored: StoredConfigs, name: str, key: str, value: str, error: Errors
+    ) -> None:
+        assert self.alter(manager, name, (key, 0, value)) is error
+        assert stored.entities == {}
+
+    def test_a_check_changes_nothing(self, manager: ConfigAdminManager, stored: StoredConfigs) -> None:
+        assert self.alter(manager, "s", ("metrics", 0, "x."), only=True) is Errors.NONE
+        assert (stored.entities, stored.changes) == ({}, [])
+
+    def test_the_keys_that_are_set_are_described(self, manager: ConfigAdminManager) -> None:
+        self.alter(manager, "s", ("metrics", 0, "x."), ("interval.ms", 0, "1000"))
+        for keys, expected in [(None, {"metrics": "x.", "interval.ms": "1000"}), (["metrics"], {"metrics": "x."})]:
+            asked = DescribeConfigsResource(
+                resource_type=CLIENT_METRICS_RESOURCE, resource_name="s", configuration_keys=keys
+            )
+            (result,) = manager.describe_configs([asked])
+            assert {entry.name: entry.value for entry in result.configs} == expected
+            assert {entry.config_source for entry in result.configs} == {7}

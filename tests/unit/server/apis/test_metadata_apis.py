@@ -10,6 +10,7 @@ import pytest
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.network.request import ClientInformation
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.messages import api_03_metadata as metadata
 from kafka_lite.protocol.messages import api_10_find_coordinator as coordinators
@@ -56,6 +57,7 @@ class Apis:
 
     def __init__(self, auto_create: bool = True) -> None:
         self.created: list[str] = []
+        self.information = ClientInformation()
         self.creation_error = Errors.NONE
         self.cache = MetadataCache(1)
         config = SimpleNamespace(
@@ -76,7 +78,9 @@ class Apis:
             raise ApiError(self.creation_error)
 
     def handle(self, name: str, body: Any, version: int) -> Any:
-        request = SimpleNamespace(header=SimpleNamespace(api_version=version), listener_name="PLAINTEXT")
+        request = SimpleNamespace(
+            header=SimpleNamespace(api_version=version), listener_name="PLAINTEXT", client_information=self.information
+        )
         responses: list[Any] = []
         getattr(self.apis, f"handle_{name}")(cast(Any, request), body, responses.append)
         (response,) = responses
@@ -116,6 +120,8 @@ def test_software_without_a_valid_name_and_version_is_refused_since_version_3(
     body = versions.ApiVersionsRequest(client_software_name=name, client_software_version=version)
     error = Errors.NONE if is_valid else Errors.INVALID_REQUEST
     assert Errors.for_code(apis.handle("api_versions", body, 3).error_code) is error
+    known = (apis.information.software_name, apis.information.software_version)
+    assert known == ((name, version) if is_valid else ("unknown", "unknown"))
     answer = apis.handle("api_versions", body, 2)
     assert answer.error_code == 0
     assert [(each.api_key, each.min_version, each.max_version) for each in answer.api_keys] == [(0, 0, 9), (18, 0, 4)]

@@ -37,6 +37,7 @@ def test_requests_that_everyone_may_send_cost_nothing() -> None:
     assert {key for key, rule in RULES.items() if rule is free} == {
         ApiKey.FETCH, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE, ApiKey.API_VERSIONS,
         ApiKey.RENEW_DELEGATION_TOKEN, ApiKey.EXPIRE_DELEGATION_TOKEN, ApiKey.DESCRIBE_DELEGATION_TOKEN,
+        ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY,
     }  # fmt: skip
 
 
