@@ -62,7 +62,7 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.CONTROLLED_SHUTDOWN: ApiRange(0, 3),
     ApiKey.OFFSET_COMMIT: ApiRange(0, 9),  # 10: topic ids
     ApiKey.OFFSET_FETCH: ApiRange(0, 9),  # 10: the same
-    ApiKey.FIND_COORDINATOR: ApiRange(0, 4),  # 5: transactions, second version
+    ApiKey.FIND_COORDINATOR: ApiRange(0, 5),  # 6: share groups
     ApiKey.JOIN_GROUP: ApiRange(0, 9),
     ApiKey.HEARTBEAT: ApiRange(0, 4),
     ApiKey.LEAVE_GROUP: ApiRange(0, 5),
@@ -74,13 +74,13 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.CREATE_TOPICS: ApiRange(0, 7),
     ApiKey.DELETE_TOPICS: ApiRange(0, 6),
     ApiKey.DELETE_RECORDS: ApiRange(0, 2),
-    ApiKey.INIT_PRODUCER_ID: ApiRange(0, 4),  # 5: transactions, second version
+    ApiKey.INIT_PRODUCER_ID: ApiRange(0, 5),  # 6: transactions that wait for a database's decision (KIP-939)
     ApiKey.OFFSET_FOR_LEADER_EPOCH: ApiRange(0, 4),
     ApiKey.ADD_PARTITIONS_TO_TXN: ApiRange(0, 5),
-    ApiKey.ADD_OFFSETS_TO_TXN: ApiRange(0, 3),  # 4: transactions, second version
-    ApiKey.END_TXN: ApiRange(0, 3),  # 4: the same
+    ApiKey.ADD_OFFSETS_TO_TXN: ApiRange(0, 4),
+    ApiKey.END_TXN: ApiRange(0, 4),  # 5: transactions, second version
     ApiKey.WRITE_TXN_MARKERS: ApiRange(0, 1),
-    ApiKey.TXN_OFFSET_COMMIT: ApiRange(0, 3),  # 4: transactions, second version
+    ApiKey.TXN_OFFSET_COMMIT: ApiRange(0, 4),  # 5: transactions, second version
     ApiKey.DESCRIBE_ACLS: ApiRange(0, 3),
     ApiKey.CREATE_ACLS: ApiRange(0, 3),
     ApiKey.DELETE_ACLS: ApiRange(0, 3),

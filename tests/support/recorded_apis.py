@@ -110,6 +110,7 @@ class Apis:
             txn_markers=nothing,
             acls=nothing,
             delegation_tokens=nothing,
+            telemetry=nothing,
         )
         self.apis = KafkaApis(self.channel, UnservedRequests(), handlers, self.helper)
 
