@@ -80,7 +80,7 @@ class PartitionAdminApis:
                         for tp, (code, message) in partitions.items()
                     ],
                 )
-                for topic, partitions in _by_topic(_codes(results)).items()
+                for topic, partitions in _by_topic(_codes(_ordered(results, targets))).items()
             ]
             respond(alter_reassignments.AlterPartitionReassignmentsResponse(error_message=None, responses=topics))
 
@@ -112,7 +112,7 @@ class PartitionAdminApis:
                         for tp, each in partitions.items()
                     ],
                 )
-                for topic, partitions in _by_topic(results).items()
+                for topic, partitions in _by_topic(dict(sorted(results.items()))).items()
             ]
             respond(list_reassignments.ListPartitionReassignmentsResponse(error_message=None, topics=topics))
 
@@ -186,8 +186,14 @@ def _codes(errors: Mapping[TopicPartition, ApiError | None]) -> dict[TopicPartit
     return {tp: (0, None) if error is None else (error.error.code, str(error)) for tp, error in errors.items()}
 
 
+def _ordered(values: Mapping[TopicPartition, V], order: Iterable[TopicPartition]) -> dict[TopicPartition, V]:
+    """The values in the order of the request."""
+    return {partition: values[partition] for partition in order if partition in values}
+
+
 def _by_topic(values: Mapping[TopicPartition, V]) -> dict[str, dict[TopicPartition, V]]:
+    """In the order of the values: to sort fifty thousand takes a tenth of a second in one piece, with the GIL held."""
     topics: dict[str, dict[TopicPartition, V]] = {}
-    for partition, value in sorted(values.items(), key=lambda item: item[0]):
+    for partition, value in values.items():
         topics.setdefault(partition.topic, {})[partition] = value
     return topics

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 
 import pytest
 
+from kafka_lite.common.process.short_turns import TURN_S
 from kafka_lite.common.time import MockTime
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
+from kafka_lite.protocol.framing import encode_request
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandler, KafkaRequestHandlerPool
@@ -167,6 +170,28 @@ def test_heavy_requests_are_handled_one_at_a_time_and_others_beside_them() -> No
     assert [number for number in apis.begun if number < 10] == [1, 2, 3]
     eventually(lambda: channel.request_queue_size == 0)
     pool.shutdown()
+
+
+def test_others_get_the_gil_sooner_beside_heavy_and_large_requests_only() -> None:
+    turns: dict[int, float] = {}
+
+    class Timed:
+        def handle(self, request: Request) -> None:
+            turns[request.header.correlation_id] = round(sys.getswitchinterval(), 5)
+
+    channel = RequestChannel(1, 10_000)
+    handler = KafkaRequestHandler(0, channel, Timed(), MockTime(), lambda request: request.header.correlation_id == 2)
+    usual = round(sys.getswitchinterval(), 5)
+    for number in (1, 2, 3):
+        header = RequestHeader(api_key=12, api_version=0, correlation_id=number, client_id="c")
+        request = Request(0, "c", "P", "P", "127.0.0.1", header, HeartbeatRequest(), 1, 0)
+        if number == 3:
+            request.frame = memoryview(encode_request(HeartbeatRequest(), 0, 3, "c"))
+        channel.send_request(request)
+    for _ in range(4):  # the heavy one is queued twice
+        handler.do_work()
+    assert turns == {1: usual, 2: TURN_S, 3: TURN_S}
+    assert round(sys.getswitchinterval(), 5) == usual > TURN_S
 
 
 def test_a_stop_leaves_a_handler_behind_that_does_not_finish(caplog: pytest.LogCaptureFixture) -> None:

@@ -110,7 +110,7 @@ def test_reassignments_are_started_and_cancelled(apis: Apis) -> None:
     assert [
         (topic.name, [(each.partition_index, Errors.for_code(each.error_code)) for each in topic.partitions])
         for topic in response.responses
-    ] == [("t", [(0, Errors.NONE), (1, Errors.NONE)]), ("u", [(0, Errors.NO_REASSIGNMENT_IN_PROGRESS)])]
+    ] == [("t", [(1, Errors.NONE), (0, Errors.NONE)]), ("u", [(0, Errors.NO_REASSIGNMENT_IN_PROGRESS)])]
     assert response.responses[1].partitions[0].error_message == "none"
 
 
