@@ -62,12 +62,13 @@ class ShortRun(ChaosRun):
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
+@pytest.mark.parametrize("security", [[], pytest.param(["--security"], marks=pytest.mark.nightly)])
 def test_a_short_run_under_faults_breaks_no_promise(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    security: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(command, "ChaosRun", ShortRun)
     kinds = "kill,kill_controller,pause,cut_brokers_one_way,cut_zookeeper,expire_session,kill_consumer"
-    options = ["--seed", "3", "--kinds", kinds, "--clients", "all", "--dir", str(tmp_path)]
+    options = ["--seed", "3", "--kinds", kinds, "--clients", "all", "--dir", str(tmp_path), *security]
     code = command.main(options)
     output = capsys.readouterr().out
     assert code == 0, output

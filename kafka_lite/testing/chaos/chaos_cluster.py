@@ -17,12 +17,14 @@ from typing import Final, Self
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.server.broker_process import HOST, SERVER_START, BrokerProcess, ServerProcess, free_port
 from kafka_lite.testing.chaos import real_kafka
+from kafka_lite.testing.chaos.chaos_security import ChaosSecurity
 from kafka_lite.testing.cluster_client import ClusterClient
-from kafka_lite.testing.cluster_properties import network_properties, several_defaults, target_ports
+from kafka_lite.testing.cluster_properties import PLAINTEXT, network_properties, several_defaults, target_ports
 from kafka_lite.testing.cluster_zookeeper import ClusterZooKeeper
 from kafka_lite.testing.network.cluster_network import CLIENTS, ClusterNetwork, Machine
 from kafka_lite.testing.process_broker import ProcessBroker
 from kafka_lite.testing.process_cluster import AnyProcessCluster
+from kafka_lite.testing.security.secured_cluster import CLIENTS as CLIENT_LISTENER
 
 ZOOKEEPER_START: Final = (sys.executable, "-m", "kafka_lite.tools.main", "zookeeper-server-start")
 ZOOKEEPER_SETTINGS: Final = {
@@ -120,15 +122,23 @@ class ChaosCluster(AnyProcessCluster[ChaosBroker]):
     """
 
     def __init__(
-        self, folder: Path, brokers: int, overrides: Mapping[str, str] | None = None, kafka_version: str = ""
+        self,
+        folder: Path,
+        brokers: int,
+        overrides: Mapping[str, str] | None = None,
+        kafka_version: str = "",
+        security: ChaosSecurity | None = None,
     ) -> None:
+        """``security``: how clients and brokers authenticate; None: not at all."""
         self._zookeeper_process = _new_zookeeper(folder / "zookeeper")
         connect = self._zookeeper_process.bootstrap_servers
         settings = (real_kafka.SETTINGS if kafka_version else {}) | dict(overrides or {})
         super().__init__(folder, range(brokers), settings, zookeeper_connect=connect)
         self._kafka_version = kafka_version
         self._network: ClusterNetwork | None = None
+        self._security = security
         self._ports = [free_port() for _ in self.ids]
+        self._operator_ports = [free_port() for _ in self.ids] if security else []
         self._inner_ports = [[free_port() for _ in self.ids] for _ in self.ids]
         self._busy: set[Machine] = set()
         self._lock = threading.Lock()
@@ -140,6 +150,8 @@ class ChaosCluster(AnyProcessCluster[ChaosBroker]):
             self._network = ClusterNetwork(self.ids, with_clients=True)
             targets = target_ports(self._inner_ports, self._zookeeper_process.port)
             self.network.start(targets | {(CLIENTS, broker_id): self._ports[broker_id] for broker_id in self.ids})
+            if self._security is not None:
+                self._security.create_users(self._zookeeper_process.bootstrap_servers)
             self.prepare()
             for broker in self.brokers:
                 broker.start()
@@ -161,7 +173,10 @@ class ChaosCluster(AnyProcessCluster[ChaosBroker]):
         return ChaosBroker(broker_id, folder, settings, self.zookeeper, version)
 
     def _settings(self, broker_id: int, port: int, inner_ports: list[int]) -> dict[str, str]:
-        own = network_properties(broker_id, port, inner_ports, self.network)
+        name = PLAINTEXT if self._security is None else CLIENT_LISTENER
+        own = network_properties(broker_id, port, inner_ports, self.network, name)
+        if self._security is not None:
+            own = self._security.broker_settings(own, self._operator_ports[broker_id])
         return {**several_defaults(len(self.ids)), **BROKER_SETTINGS, **own, **self._overrides}
 
     @property

@@ -6,6 +6,7 @@ book 6.2.2
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
 from collections import Counter, defaultdict
@@ -20,6 +21,7 @@ from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.testing.chaos.chaos_clients import ChaosClients
 from kafka_lite.testing.chaos.chaos_cluster import ChaosCluster
+from kafka_lite.testing.chaos.chaos_security import ChaosSecurity
 from kafka_lite.testing.chaos.fault_maker import FaultMaker
 from kafka_lite.testing.chaos.faults import Fault, Kind, draw_faults
 from kafka_lite.testing.chaos.workloads import WORKLOADS
@@ -74,6 +76,7 @@ class ChaosRun:
         overrides: Mapping[str, str] | None = None,
         workload: str = "plain",
         kafka_version: str = "",
+        is_secured: bool = False,
         report: Callable[[str], None] = print,
     ) -> None:
         self.result = Result(seed)
@@ -81,7 +84,8 @@ class ChaosRun:
         self._workload.prepare(self.result.history)
         self.current: dict[int, str] = {}
         """The faults in progress, by number."""
-        self.cluster = ChaosCluster(folder, brokers, overrides, kafka_version)
+        self._security = ChaosSecurity() if is_secured else None
+        self.cluster = ChaosCluster(folder, brokers, overrides, kafka_version, self._security)
         self._clients = ChaosClients(folder / "clients", self.result.history, seed)
         self._duration_s = duration_s
         self._records_per_s = records_per_s
@@ -130,7 +134,12 @@ class ChaosRun:
         self._report(f"{len(self.cluster.brokers)} brokers{kinds}, seed {self.result.seed}")
         for topic, partitions in self._topics.items():
             operator_programs.create_topic(self.cluster.bootstrap_servers, topic, partitions, REPLICAS, {})
-        for spec in self._workload.clients(self.cluster.bootstrap_through_network, self._records_per_s):
+        specs = list(self._workload.clients(self.cluster.bootstrap_through_network, self._records_per_s))
+        if self._security is not None:
+            with self.cluster.client(self.cluster.brokers[0]) as operator:
+                self._security.allow(operator, specs)
+            specs = [dataclasses.replace(spec, configs=self._security.client_configs(spec)) for spec in specs]
+        for spec in specs:
             self._clients.start(spec)
 
     @contextmanager

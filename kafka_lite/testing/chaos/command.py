@@ -4,6 +4,7 @@ Not in Kafka::
 
     make chaos MINUTES=20 SEED=7            three brokers, the faults of this seed
     make chaos MINUTES=5 SEED=7 BROKERS=5   five
+    make chaos SEED=7 ARGS=--security       passwords, TLS and rights
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run = ChaosRun(
         folder, options.seed, 60 * options.minutes, options.brokers,
         kinds=options.kinds, records_per_s=options.rate, workload=options.clients, kafka_version=options.kafka,
-        report=view.report,
+        is_secured=options.security, report=view.report,
     )  # fmt: skip
     view.run = run
     try:
@@ -73,11 +74,16 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--kafka", default="", metavar="VERSION",
         help="every second broker is Kafka's, of a version that runs with ZooKeeper; needs a JDK and Maven",
     )  # fmt: skip
+    parser.add_argument(
+        "--security", action="store_true", help="clients come by SASL_SSL, and may do what access control lists allow"
+    )
     parser.add_argument("--dir", type=Path, help="where the run's folder is made (default: the temporary folder)")
     parser.add_argument("--keep", action="store_true", help="keep the folder of a good run, too")
     options = parser.parse_args(arguments)
     if options.brokers < 3:
         parser.error("--brokers: topics have three replicas")
+    if options.security and options.kafka:
+        parser.error("--security: only with our own brokers")
     return options
 
 

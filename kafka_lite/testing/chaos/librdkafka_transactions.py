@@ -96,28 +96,33 @@ def _until_it_returns(call: Callable[[float], Any]) -> None:
                 raise
 
 
-def _session(bootstrap: str, name: str, transactional_id: str, history: History) -> TransactionalSession:
+def _session(
+    bootstrap: str, name: str, transactional_id: str, history: History, configs: Mapping[str, Any]
+) -> TransactionalSession:
     def new_client(producer: str) -> TransactionalClient:
         return LibrdkafkaClient(Producer({
             "bootstrap.servers": bootstrap, "client.id": producer, "transactional.id": transactional_id,
             "transaction.timeout.ms": TRANSACTION_TIMEOUT_MS, "linger.ms": 5, "request.timeout.ms": 5_000,
-            "retry.backoff.ms": 50, "log_level": 3, **CONNECTIONS,
+            "retry.backoff.ms": 50, "log_level": 3, **CONNECTIONS, **configs,
         }))  # fmt: skip
 
     return TransactionalSession(name, transactional_id, history, new_client)
 
 
 def librdkafka_writer(
-    bootstrap: str, name: str, load: TransactionalLoad, history: History, _configs: Mapping[str, Any]
+    bootstrap: str, name: str, load: TransactionalLoad, history: History, configs: Mapping[str, Any]
 ) -> None:
     """Write transactions with librdkafka's producer until nothing more is to be sent."""
-    write_transactions(_session(bootstrap, name, load.transactional_id, history), load, history)
+    write_transactions(_session(bootstrap, name, load.transactional_id, history, configs), load, history)
 
 
 def librdkafka_transformer(
-    bootstrap: str, name: str, transformation: Transformation, history: History, _configs: Mapping[str, Any]
+    bootstrap: str, name: str, transformation: Transformation, history: History, configs: Mapping[str, Any]
 ) -> None:
-    """Make a record of the target from each of the source, exactly once, until the history is over."""
+    """Make a record of the target from each of the source, exactly once, until the history is over.
+
+    ``configs`` are those of the consumer and of the producer.
+    """
     assignments = 0
 
     def on_assign(_consumer: Any, _partitions: Any) -> None:
@@ -128,12 +133,12 @@ def librdkafka_transformer(
         reader = Consumer({
             "bootstrap.servers": bootstrap, "client.id": name, "group.id": transformation.group,
             "enable.auto.commit": False, "auto.offset.reset": "earliest", "isolation.level": "read_committed",
-            "session.timeout.ms": 10_000, "heartbeat.interval.ms": 1_000, "log_level": 3, **CONNECTIONS,
+            "session.timeout.ms": 10_000, "heartbeat.interval.ms": 1_000, "log_level": 3, **CONNECTIONS, **configs,
         })  # fmt: skip
         reader.subscribe([transformation.source], on_assign=on_assign)
         return reader
 
-    session = _session(bootstrap, name, transformation.transactional_id, history)
+    session = _session(bootstrap, name, transformation.transactional_id, history, configs)
     reader = new_reader()
     while not history.is_over:
         messages = _polled(reader)

@@ -295,7 +295,10 @@ def write_transactions(session: TransactionalSession, load: TransactionalLoad, h
 def transformer(
     bootstrap: str, name: str, transformation: Transformation, history: History, configs: Mapping[str, object]
 ) -> None:
-    """Make a record of the target from each of the source, exactly once, until the history is over."""
+    """Make a record of the target from each of the source, exactly once, until the history is over.
+
+    ``configs`` are those of the consumer and of the producer.
+    """
     from kafka_lite.consumer import ConsumerRebalanceListener, KafkaConsumer
 
     class Listener(ConsumerRebalanceListener):
@@ -310,7 +313,7 @@ def transformer(
     def new_reader() -> KafkaConsumer:
         reader = KafkaConsumer({
             "bootstrap.servers": bootstrap, "client.id": name, "group.id": transformation.group, **CONSUMER_DEFAULTS,
-            "isolation.level": "read_committed",
+            "isolation.level": "read_committed", **configs,
         })  # fmt: skip
         reader.subscribe([transformation.source], listener)
         return reader

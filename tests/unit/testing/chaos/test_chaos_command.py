@@ -54,6 +54,24 @@ def test_a_good_run_leaves_nothing_and_says_what_it_did(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_security_is_for_our_own_brokers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    secured = []
+
+    def run(run: ChaosRun) -> Result:
+        secured.append(run._security is not None)
+        return finished(run, is_good=True)
+
+    monkeypatch.setattr(ChaosRun, "run", run)
+    for options in ([], ["--security"]):
+        assert command.main(["--seed", "5", "--dir", str(tmp_path), *options]) == 0
+    assert secured == [False, True]
+    with pytest.raises(SystemExit):
+        command.main(["--security", "--kafka", "3.9.1"])
+    assert "--security: only with our own brokers" in capsys.readouterr().err
+
+
 def test_transactions_are_counted_by_what_their_producers_know(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
