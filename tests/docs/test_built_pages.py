@@ -58,6 +58,23 @@ def test_a_page_of_each_kind_can_be_read_by_everyone(
     assert problems == {kind: [] for kind in kinds}
 
 
+@pytest.mark.parametrize(
+    ("place", "is_dark"), [("labs/ch06-offset-index/", False), ("zh/labs/ch02-sequence-check/", True)]
+)
+def test_the_editor_of_a_lab_can_be_used_by_everyone(page: chromium.Page, place: str, is_dark: bool) -> None:
+    page.show_on(*DESKTOP, is_dark=is_dark)
+    page.load(page.home)
+    page.evaluate("localStorage.clear()")
+    page.load(f"{page.home}{place}#in-this-page")
+    page.until("document.querySelector('.cm-activeLine')?.textContent.includes('your task 1: ')")
+    page.click("[data-role=hint]")
+    page.click("[data-role=show-difference]")
+    assert axe.serious_problems(page, axe.script()) == []
+    for screen in (DESKTOP, PHONE):
+        page.show_on(*screen, is_dark=is_dark)
+        assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+
+
 @pytest.mark.parametrize("screen", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_code_fits_its_column_and_figures_are_large_enough(page: chromium.Page, screen: tuple[int, int]) -> None:
     page.show_on(*screen)

@@ -50,8 +50,13 @@ function codeMirror(cm) {
     show(line, isWriting) {
       const { doc } = this.view.state;
       const at = doc.line(Math.min(Math.max(line, 1), doc.lines)).from;
+      if (!isWriting) { // the effect would scroll the page, too
+        this.view.dispatch({ selection: { anchor: at } });
+        this.view.scrollDOM.scrollTop = this.view.lineBlockAt(at).top - this.view.scrollDOM.clientHeight / 2;
+        return;
+      }
       this.view.dispatch({ selection: { anchor: at }, effects: cm.EditorView.scrollIntoView(at, { y: "center" }) });
-      if (isWriting) this.view.focus();
+      this.view.focus();
     }
   };
 }

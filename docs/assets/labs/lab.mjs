@@ -9,6 +9,7 @@ import { exported, keep, kept } from "./store.mjs";
 import { language, words } from "./words.mjs";
 
 const FILE = "kafka-lite-labs.json";
+const PLACE = "in-this-page";
 const root = document.getElementById("lab");
 const name = root.dataset.lab;
 const place = (role, tag = "div", attributes = {}) => element(tag, { "data-role": role, ...attributes });
@@ -58,6 +59,7 @@ async function open() {
   tasks(mine.tasks);
   hints();
   lead(data.tasks.find((task) => !isDone(task)) ?? data.tasks[0], false);
+  if (isAskedFor()) document.getElementById(PLACE)?.scrollIntoView(); // before, the page was too short for it
 }
 
 // The file and the line of what is to be written for a task: where it says so, or its first function.
@@ -279,7 +281,7 @@ function hints() {
 }
 
 parts.difference.hidden = true;
-const isAskedFor = () => location.hash === "#in-this-page";
+const isAskedFor = () => location.hash === `#${PLACE}`;
 addEventListener("hashchange", () => { if (isAskedFor()) open(); });
 if (Object.keys(mine.files).length || isAskedFor()) open();
 else root.replaceChildren(button("open", words.open, open, { class: "md-button md-button--primary" }));
