@@ -17,7 +17,7 @@ import gc
 import logging
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,7 +58,8 @@ COLLECT_EVERY_NS: Final = 5_000_000_000
 class LiveCluster:
     """A cluster and its clients. One for each process of the system: what killed threads hold is never freed."""
 
-    def __init__(self, seed: int, folder: Path) -> None:
+    def __init__(self, seed: int, folder: Path, own: Mapping[int, Mapping[str, Path]] | None = None) -> None:
+        """``own``: the modules that a broker, by its number, loads from other files, such as its reader's."""
         # A collection runs __del__ when it happens, so it happens at times of the world. See _collect.
         gc.disable()
         self.world = World(
@@ -75,6 +76,8 @@ class LiveCluster:
         self._operations = Operations(self.world, self._start_operator, self._note)
         self._console: Console | None = None
         self.cluster = BrokerCluster(self.world, len(REPLICAS[0]), PROPERTIES)
+        for number, files in (own or {}).items():
+            self.cluster.brokers[number].machine.replaced = dict(files)
         self.clients = LiveClients(self.world, TOPIC, self._start_client, self._start_operator, self._note)
         self.actions: list[Action] = []
         """The commands so far, with their times."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -51,16 +52,16 @@ def prepare(folder: Path) -> None:
 class LivePage:
     """A live cluster for JavaScript."""
 
-    def __init__(self, link: str) -> None:
+    def __init__(self, link: str, own: Mapping[int, Mapping[str, Path]]) -> None:
         """``link`` is the query of the page's address, see ``link``. Raises ValueError if it is damaged.
 
-        If it says until when it runs, time passes quickly until then, and stops.
+        If it says until when it runs, time passes quickly until then, and stops. ``own`` is the cluster's.
         """
         from kafka_learn.live.link import Link
         from kafka_learn.live.live_cluster import LiveCluster
 
         wanted = Link.of(link)
-        self._live: LiveCluster = LiveCluster(wanted.seed, FOLDER)
+        self._live: LiveCluster = LiveCluster(wanted.seed, FOLDER, own)
         self._live.expect(wanted.actions_on(self._live.machines))
         if wanted.until_s is not None:
             self._live.pace.hurry(wanted.until_s)

@@ -29,7 +29,7 @@ from kafka_lite.testing.simulation.world import World
 
 ROOT: Final = Path(__file__).parents[2]
 """The folder of the source, of this project as well as of a page's copy."""
-SHOWN: Final = ("kafka_lite/", "kafka_learn/live/clients/", "kafka_learn/live/console_program.py")
+SHOWN: Final = ("kafka_lite/", "kafka_learn/live/clients/", "kafka_learn/live/console_program.py", "own/")
 HIDDEN: Final = "kafka_lite/testing/"
 """Folders and files of which the code is shown, and one within them of which it is not."""
 _FIRST: Final = Scheduler._live.__code__

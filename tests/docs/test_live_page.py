@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,8 +12,11 @@ from random import Random
 
 import pytest
 
+from kafka_learn.labs.in_page.lab_bundle import lab_bundle
+from kafka_learn.labs.lab import find_lab
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site.live_page import live_engine
+from kafka_learn.source import module_path
 from tests.support import chromium
 
 HTML = """<!doctype html><html lang="{language}"><body><div id="live"></div>
@@ -43,6 +47,9 @@ def written_site(folder: Path) -> Path:
     for path in (PROJECT_ROOT / "docs" / "assets" / "live").iterdir():
         assets.mkdir(parents=True, exist_ok=True)
         (assets / path.name).write_bytes(path.read_bytes())
+    store = PROJECT_ROOT / "docs" / "assets" / "labs" / "store.mjs"
+    (assets.parent / "labs").mkdir()
+    (assets.parent / "labs" / store.name).write_bytes(store.read_bytes())
     list(live_engine.write(assets / "engine"))
     for language in ("en", "zh"):
         (folder / f"{language}.html").write_text(HTML.format(language=language), encoding="utf-8")
@@ -147,6 +154,34 @@ def test_a_reader_moves_replicas_leads_a_transaction_and_counts_words(
         page.until(f"{shown('task')}.length === 4")
         link = page.evaluate("document.querySelector('[data-role=share]').href")
         assert all(each in link for each in ("replicas:1", "partitions:4", "begin:6", "commit", "crash:instance-1"))
+
+
+@pytest.mark.soak
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_functions_of_a_lab_run_in_one_of_the_brokers(site: Path, tmp_path: Path) -> None:
+    (site / "assets" / "labs" / "engine").mkdir()
+    (site / "assets" / "labs" / "engine" / "labs.zip").write_bytes(lab_bundle())
+    lab = find_lab("ch07-leader-selectors")
+    row = {
+        "files": {name: module_path(name).read_text(encoding="utf-8") for name in lab.modules},
+        "tasks": [{"number": number, "mark": "✓"} for number in (1, 2)],
+    }
+    kept = json.dumps({"format": "kafka_lite labs 1", "labs": {lab.name: row}})
+    with chromium.served(site) as address, chromium.page(tmp_path / "profile") as page:
+        page.load(address + "en.html")
+        page.until("document.querySelector('[data-role=load]')")
+        assert not page.evaluate("document.querySelector('[data-role=own-broker]')")
+        page.evaluate(f"localStorage.setItem('kafka_lite.labs', {json.dumps(kept)})")
+        page.load(address + "en.html")
+        page.until("document.querySelector('[data-role=own-broker]')")
+        page.evaluate(select("own-broker", "2"))  # the first controller: it elects the leaders
+        page.click("[data-role=load]")
+        page.until(IN_SYNC)
+        assert page.evaluate(shown("own", '[data-broker="2"]')) == ["with 2 of your functions"]
+        assert not page.evaluate("document.querySelector('[data-role=share]')")
+        page.evaluate("document.querySelector('[data-role=kill][data-broker=\"1\"]').click()")
+        page.until(WITHOUT_ONE)
 
 
 @pytest.mark.soak

@@ -6,8 +6,10 @@ import { transactionControls, wordCount } from "./applications.mjs";
 import { CodePanel } from "./code.mjs";
 import { ConsolePanel } from "./console.mjs";
 import { button, choice, draw, element, upTo } from "./elements.mjs";
+import { doneLabs, exported } from "../labs/store.mjs";
 import { words } from "./words.mjs";
 
+const BROKERS = [0, 1, 2];
 const CONSUMERS = [1, 2, 3, 4, 5];
 const SPEEDS = [0.1, 0.5, 1, 5];
 const RECORDS = [1, 10, 100, 1000];
@@ -15,6 +17,8 @@ const KEPT_EVENTS = 300;
 const MOST_PARTITIONS = 9;
 const root = document.getElementById("live");
 let worker = null;
+let ownBroker = ""; // which one gets the functions that the reader has written in labs; "" is none
+let own = null; // {broker, functions, notes}, once it has them
 
 const tell = (...command) => worker.postMessage({ words: command });
 
@@ -41,20 +45,21 @@ const cells = new ConsolePanel(tell);
 const code = new CodePanel(tell, (file) => worker.postMessage({ file }));
 
 function brokerCard(row) {
-  const own = { "data-broker": row.broker };
+  const its = { "data-broker": row.broker };
   const lives = row.state === "up" || row.state === "starting";
   const controls = row.state === "down"
-    ? [button("start", words.start, () => tell("start", row.broker), own)]
+    ? [button("start", words.start, () => tell("start", row.broker), its)]
     : [
-      button("kill", words.kill, () => tell("kill", row.broker), own),
-      button("stop", words.stop, () => tell("stop", row.broker), own),
+      button("kill", words.kill, () => tell("kill", row.broker), its),
+      button("stop", words.stop, () => tell("stop", row.broker), its),
       lives
-        ? button("pause", words.pause, () => tell("pause", row.broker), own)
-        : button("resume", words.resume, () => tell("resume", row.broker), own),
+        ? button("pause", words.pause, () => tell("pause", row.broker), its)
+        : button("resume", words.resume, () => tell("resume", row.broker), its),
     ];
-  return element("section", { class: `live-broker live-${row.state}`, "data-role": "broker", "data-state": row.state, ...own },
+  return element("section", { class: `live-broker live-${row.state}`, "data-role": "broker", "data-state": row.state, ...its },
     element("strong", {}, `${words.broker} ${row.broker}`),
-    row.is_controller ? element("span", { class: "live-tag", "data-role": "controller", ...own }, words.controller) : "",
+    row.is_controller ? element("span", { class: "live-tag", "data-role": "controller", ...its }, words.controller) : "",
+    own?.broker === row.broker ? element("div", { "data-role": "own", ...its }, words.ownFunctions(own.functions), ...own.notes.map((note) => element("div", {}, note))) : "",
     element("div", {}, `${words[row.state]}${row.state === "down" ? "" : `, ${row.threads} ${words.threads}`}`),
     element("div", { class: "live-row" }, ...controls));
 }
@@ -148,6 +153,7 @@ function replicaCell(row, id, most) {
 function shared(shot) {
   const query = new URLSearchParams({ seed: shot.seed, ...(shot.actions ? { actions: shot.actions } : {}) });
   const link = `?${decodeURIComponent(query.toString())}`;
+  if (own?.functions) return [element("p", { "data-role": "digest" }, words.ownRun)];
   const command = `make simulate LINK='${link}&until=${shot.now_s}'`;
   return [
     element("p", {}, element("a", { "data-role": "share", href: link }, words.share), ` ${words.shareHow}`),
@@ -205,12 +211,19 @@ function open() {
   worker.onerror = (event) => { parts.message.textContent = `${words.failed}: ${event.message}`; };
   worker.onmessage = ({ data }) => {
     if (data.shot) show(JSON.parse(data.shot));
+    else if (data.own) own = data.own;
     else if (data.file) code.take(data.file, data.text);
     else if (data.progress) parts.message.textContent = words[data.progress];
     else if (data.refused) parts.message.textContent = data.refused;
     else if (data.failed) parts.message.textContent = `${words.failed}: ${data.failed}`;
   };
-  worker.postMessage({ link: location.search });
+  worker.postMessage({ link: location.search, own: ownBroker === "" ? null : { broker: Number(ownBroker), labs: exported() } });
+}
+
+// For those who have solved a lab in its page.
+function ownChoice() {
+  const values = [["", words.none], ...BROKERS.map((number) => [number, `${words.broker} ${number}`])];
+  return doneLabs() ? [choice("own-broker", words.ownBroker, values, ownBroker, (value) => { ownBroker = value; }), element("p", {}, words.ownHow)] : [];
 }
 
 async function offer() {
@@ -218,7 +231,7 @@ async function offer() {
   const reason = "Suspending" in WebAssembly ? (isThere ? "" : words.absent) : words.unable;
   root.replaceChildren(...(reason
     ? [element("p", { "data-role": "unable" }, reason)]
-    : [button("load", words.load, open, { class: "md-button md-button--primary" }), element("p", {}, words.about)]));
+    : [button("load", words.load, open, { class: "md-button md-button--primary" }), element("p", {}, words.about), ...ownChoice()]));
 }
 
 offer();

@@ -46,6 +46,9 @@ const english = {
   codeHow: "Each thread stands in a function, and waits there for its next turn. Stop the time and take single steps: each "
     + "step lists the functions in which the thread has touched a lock, with their callers, and marks the lines.",
   noCode: "This thread runs code of a library.", hasRun: "this line has run",
+  ownBroker: "Your functions from the labs run in", ownFunctions: (count) => `with ${count} of your functions`,
+  ownHow: "Those whose tasks are done in the labs' pages of this browser; everything else is the shipped code.",
+  ownRun: "A link to this run would not have your functions, so there is none.",
   replay: (count) => `Playing what the link has; actions left: ${count}`,
 };
 
@@ -94,6 +97,9 @@ const chinese = {
   code: "看代码", process: "进程", thread: "线程", stands: "线程停在", ran: "上一步运行了",
   codeHow: "每个线程都停在某个函数里，等下一次轮到它。停住时间，一步一步走：每走一步，这里就列出该线程碰过锁的函数和它们的调用者，并标出所在的行。",
   noCode: "这个线程运行的是库的代码。", hasRun: "这一行运行过",
+  ownBroker: "使用你在实验里写的函数的是", ownFunctions: (count) => `有你写的 ${count} 个函数`,
+  ownHow: "这些函数所属的任务已经在本浏览器的实验页面里完成，其余都是项目自己的代码。",
+  ownRun: "这次运行用了你写的函数，链接里不会有它们，所以无法重放。",
   replay: (count) => `正在重放链接里的操作，还剩 ${count} 个`,
 };
 

@@ -244,6 +244,8 @@ class Machine:
         """How far its wall clock is ahead of the world's."""
         self.processes: list[Process] = []
         """The running processes."""
+        self.replaced: dict[str, Path] = {}
+        """Modules that the programs it starts load from other files than the shipped ones, such as a learner's."""
         self._world = world
 
     @property
@@ -259,6 +261,7 @@ class Machine:
         modules = self._world.take_modules()
         if not modules.is_copied(program.partition(":")[0]):
             raise ValueError(f"{program} is not simulated: name its package with --package, or for Modules")
+        modules.replaced = self.replaced
         chosen = self._world.substitutes.get(program, program)
         process = Process(self, name or self.name, modules, chosen, args)
         self.processes.append(process)

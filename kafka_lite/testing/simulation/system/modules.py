@@ -29,6 +29,7 @@ import types
 import typing
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.abc import MetaPathFinder
+from pathlib import Path
 from typing import Any, Final
 
 from kafka_lite.testing.simulation.system.clocks import Clocks, random_module
@@ -76,6 +77,8 @@ class Modules(MetaPathFinder):
         if sys.version_info >= (3, 14):
             raise NotSimulatedError(f"Python {sys.version.split()[0]} is not simulated, 3.11 to 3.13 are")
         self.kernel = Kernel()
+        self.replaced: Mapping[str, Path] = {}
+        """Modules that are loaded from other files than the shipped ones, such as a learner's."""
         self.at_exit: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
         self._threads = Threads(
             self.kernel, functools.partial(choosing, library=STANDARD_LIBRARY) if any_python else lambda kind: kind
@@ -241,7 +244,10 @@ class Modules(MetaPathFinder):
         """Python's hook: a copy of a module of the inside."""
         if not self._is_inside(fullname):
             return None
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if file := self.replaced.get(fullname):
+            spec = importlib.util.spec_from_file_location(fullname, file)
+        else:
+            spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
             loader = _SwitchingLoader if fullname in self._switching else _Loader
             spec.loader = loader(spec.loader.name, spec.loader.path, self._builtins)

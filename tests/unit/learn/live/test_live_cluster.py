@@ -108,6 +108,22 @@ print(json.dumps({**last, "events": [event["text"] for shot in shots for event i
 sys.stdout.flush()
 os._exit(0)
 """
+OWN = """
+import json, os, sys
+from pathlib import Path
+from kafka_learn.live.live_cluster import LiveCluster
+
+folder, module = Path(sys.argv[1]), "kafka_lite.log.log"
+own = folder / "mine.py"
+own.write_text(Path("kafka_lite/log/log.py").read_text(encoding="utf-8"), encoding="utf-8")
+live = LiveCluster(3, folder / "world", {1: {module: own}})
+while not live.snapshot()["is_ready"]:
+    live.turn(0.05)
+files = [broker.process.module(module).__file__ for broker in live.cluster.brokers]
+print(json.dumps([Path(file).name for file in files]))
+sys.stdout.flush()
+os._exit(0)
+"""
 REPLAY = """
 import json, os, sys
 from pathlib import Path
@@ -139,3 +155,8 @@ def test_a_reader_kills_cuts_and_pauses_and_somebody_else_sees_the_same_run(tmp_
     again = play(REPLAY, tmp_path / "two", seen["actions"], seen["now_s"])
     assert (again["digest"], again["steps"]) == (seen["digest"], seen["steps"])
     assert again["partitions"] == seen["partitions"]
+
+
+@pytest.mark.timeout(300)
+def test_one_broker_runs_modules_of_its_reader(tmp_path: Path) -> None:
+    assert play(OWN, tmp_path) == ["log.py", "mine.py", "log.py"]
