@@ -146,6 +146,7 @@ def test_a_reader_errs_asks_for_a_hint_solves_and_takes_it_into_a_clone(
     with chromium.served(site) as address, chromium.page(tmp_path / "profile") as page:
         opened(page, address, SELECTORS)
         assert "your task 1: " in line_at_hand(page)
+        assert states(page, "solution") == []  # it comes after a check
         page.evaluate("document.querySelectorAll('[data-role=to-task]')[1].click()")
         assert "your task 2: " in line_at_hand(page)
         assert checked(page).startswith("This failure is expected")
@@ -159,8 +160,12 @@ def test_a_reader_errs_asks_for_a_hint_solves_and_takes_it_into_a_clone(
         assert states(page, "task")[:2] == ["half", "done"]
         page.click("[data-role=show-difference]")
         assert "+ " in shown(page, "difference")
+        page.evaluate("window.confirm = () => true; document.querySelector('[data-role=solution]').click()")
+        page.until("document.querySelector('[data-role=solution-text] .lab-more')")
         (solution,) = answers(SELECTORS).values()
+        assert all(line[2:] in solution for line in shown(page, "solution-text").splitlines() if line.startswith("+"))
         write(page, solution)
+        assert shown(page, "solution-text") == "Your file is identical to the shipped code."
         assert checked(page).startswith("The tests pass. Now run the broker with your code: ")
         assert set(states(page, "test")) == {"passed"}
         page.load(f"{address}en-{SELECTORS}.html")  # what was written opens by itself
@@ -172,6 +177,7 @@ def test_a_reader_errs_asks_for_a_hint_solves_and_takes_it_into_a_clone(
         written = {module: path.read_text(encoding="utf-8") for module, path in workspace.files().items()}
         assert written == answers(SELECTORS)
         assert (workspace.progress().tasks_passed, workspace.progress().hints) == ([1, 2], {"1": 1})
+        assert 0 < workspace.progress().solution_seen_at < 85
         page.evaluate("window.confirm = () => true; document.querySelector('[data-role=reset]').click()")
         assert set(states(page, "task")) == {"open"}
         page.evaluate("document.querySelector('.cm-scroller').scrollTop = 0")

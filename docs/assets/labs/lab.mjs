@@ -24,6 +24,7 @@ const parts = {
   printed: place("printed"),
   hints: place("hints", "ol", { class: "lab-hints", "aria-label": words.hints }),
   difference: place("difference"),
+  solution: place("solution-text"),
   export: place("exported"),
 };
 
@@ -34,6 +35,8 @@ let editor = null;
 let shown = 0;
 let worker = null;
 let isReady = false;
+let shipped = null; // module → its text, once the reader has asked for the solution
+let wantsSolution = false;
 let check = null; // the running one: {told, timer}
 
 const changed = (more) => { mine = { ...mine, ...more }; keep(name, mine); };
@@ -52,7 +55,7 @@ async function open() {
   data = await response.json();
   const Editor = await editorClass();
   editor = new Editor(parts.editor, words.editor, wrote, () => check || begin());
-  root.replaceChildren(parts.files, parts.editor, parts.controls, parts.status, parts.export, parts.difference, parts.verdict, parts.printed,
+  root.replaceChildren(parts.files, parts.editor, parts.controls, parts.status, parts.export, parts.difference, parts.solution, parts.verdict, parts.printed,
     element("div", { class: "lab-columns" }, element("div", {}, parts.tasks, parts.hints), parts.tests));
   show(0);
   controls();
@@ -95,11 +98,13 @@ function show(number) {
   parts.files.replaceChildren(...data.modules.map((module, at) =>
     button("file", module.file, () => show(at), { "data-module": module.name, "aria-pressed": String(at === number) })));
   if (!parts.difference.hidden) differences();
+  solution();
 }
 
 function wrote(text) {
   changed({ files: { ...mine.files, [data.modules[shown].name]: text } });
   if (!parts.difference.hidden) differences();
+  solution();
 }
 
 function controls() {
@@ -107,6 +112,7 @@ function controls() {
     check ? button("stop", words.stop, () => stopped()) : button("check", words.check, begin, { class: "md-button md-button--primary" }),
     button("hint", words.hint, nextHint),
     button("show-difference", parts.difference.hidden ? words.difference : words.hide, toggle, { "aria-pressed": String(!parts.difference.hidden) }),
+    mine.checks && !check ? button("solution", wantsSolution ? words.hideSolution : words.solution, toggleSolution, { "aria-pressed": String(wantsSolution) }) : "",
     button("reset", words.reset, reset),
     button("export", words.export, download),
     mine.total ? element("span", { "data-role": "best" }, `${words.best}: ${mine.best}/${mine.total}`) : "");
@@ -128,11 +134,38 @@ function toggle() {
 }
 
 function differences() {
-  const rows = difference(data.modules[shown].text, textOf(data.modules[shown]));
-  parts.difference.replaceChildren(rows.length
+  parts.difference.replaceChildren(compared(data.modules[shown].text, textOf(data.modules[shown]), words.same));
+}
+
+function compared(before, after, ifSame) {
+  const rows = difference(before, after);
+  return rows.length
     ? element("pre", { class: "lab-difference", tabindex: "0" }, ...rows.map(([mark, line]) =>
       element("span", { class: { "+": "lab-more", "-": "lab-less", " ": "" }[mark] }, `${mark} ${line}\n`)))
-    : element("p", {}, words.same));
+    : element("p", {}, ifSame);
+}
+
+// After a check, as `labs solution`: what the shipped code has instead of the reader's. That it was seen is kept.
+function toggleSolution() {
+  const isDone = mine.total && mine.best === mine.total;
+  if (!wantsSolution && mine.solution < 0 && !isDone && !confirm(words.sureOfSolution)) return;
+  wantsSolution = !wantsSolution;
+  if (wantsSolution && mine.solution < 0) changed({ solution: mine.best });
+  if (wantsSolution && !shipped) {
+    if (worker && isReady) askForSolution();
+    else load();
+  }
+  solution();
+  controls();
+}
+
+const askForSolution = () => worker.postMessage({ shipped: data.modules.map(({ name: module }) => module) });
+
+function solution() {
+  if (!wantsSolution || !shipped) return parts.solution.replaceChildren();
+  const module = data.modules[shown];
+  const text = textOf(module);
+  parts.solution.replaceChildren(text === shipped[module.name] ? "" : words.toShipped, compared(text, shipped[module.name], words.identical));
 }
 
 function download() {
@@ -175,7 +208,12 @@ function heard(message) {
   if (message.progress) parts.status.textContent = words[message.progress];
   else if (message.ready) {
     isReady = true;
+    parts.status.textContent = words.ready;
+    if (wantsSolution && !shipped) askForSolution();
     if (check) send();
+  } else if (message.shipped) {
+    ({ shipped } = message);
+    solution();
   } else if (message.failed !== undefined) failed(message.failed);
   else if (!check) return;
   else if (message.told) {

@@ -12,7 +12,7 @@ export function allLabs() {
 }
 
 export function kept(name) {
-  return { files: {}, best: 0, total: 0, checks: 0, hints: {}, tasks: [], at_hand: 0, ...allLabs()[name] };
+  return { files: {}, best: 0, total: 0, checks: 0, hints: {}, tasks: [], at_hand: 0, solution: -1, ...allLabs()[name] };
 }
 
 export function keep(name, lab) {

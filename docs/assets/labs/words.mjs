@@ -2,6 +2,9 @@
 
 const ENGLISH = {
   open: "Write it here", check: "Check", stop: "Stop", hint: "Hint", reset: "Start over", difference: "Show my changes", hide: "Hide my changes",
+  solution: "Solution", hideSolution: "Hide the solution", toShipped: "From your code to the shipped code:",
+  identical: "Your file is identical to the shipped code.",
+  sureOfSolution: "The lab is not done yet. Show how the shipped code differs from yours? That is recorded.",
   export: "Export", editor: "Your code. Tab indents; Escape, then Tab, leaves the editor", files: "Files", tasks: "Tasks", tests: "Tests", hints: "Hints",
   engine: "Loading Python (7 MB, once)…", source: "Loading the labs…", checking: "Checking…", ready: "",
   unable: "This build of the site has no Python interpreter, or your browser cannot run it: use the clone.",
@@ -12,6 +15,8 @@ const ENGLISH = {
 };
 const CHINESE = {
   open: "在这里写", check: "检查", stop: "停止", hint: "提示", reset: "重新开始", difference: "看我的改动", hide: "收起我的改动",
+  solution: "答案", hideSolution: "收起答案", toShipped: "从你的代码到项目代码：", identical: "你的文件与项目代码完全相同。",
+  sureOfSolution: "实验还没有做完。显示项目代码与你的代码的差别吗？这会记录下来。",
   export: "导出", editor: "你的代码。Tab 缩进；先按 Esc 再按 Tab 离开编辑器", files: "文件", tasks: "任务", tests: "测试", hints: "提示",
   engine: "正在加载 Python（7 MB，只需一次）……", source: "正在加载实验……", checking: "正在检查……", ready: "",
   unable: "这个网站没有带上 Python 解释器，或者你的浏览器运行不了它：请克隆项目。",

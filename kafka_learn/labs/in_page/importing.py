@@ -5,7 +5,8 @@ The file is what a page's *Export* downloads::
     {"format": "kafka_lite labs 1",
      "labs": {"ch06-timing-wheel": {"files": {"kafka_lite.common…": "the module's text"},
                                     "tasks": [{"number": 1, "mark": "✓", "earned": 15, "total": 15}, …],
-                                    "hints": {"2": 1}, "checks": 7, "at_hand": 2}}}
+                                    "hints": {"2": 1}, "checks": 7, "at_hand": 2,
+                                    "solution": 40}}}      how many points one had when one saw it, or -1
 
 Points are not taken over: only a check in the clone gives them, with the broker. Anybody can write such a file, so it
 is read as far as it makes sense: names of labs, modules and tasks that are known, texts, small numbers.
@@ -116,6 +117,9 @@ def _with_progress(progress: Progress, lab: Lab, row: Mapping[str, Any]) -> Prog
             most = len(lab.task(int(number)).hints)
             progress.hints[number] = min(most, max(progress.hints.get(number, 0), _number(count)))
     progress.checks += _number(row.get("checks"))
+    seen_at = row.get("solution")
+    if type(seen_at) is int and seen_at >= 0 > progress.solution_seen_at:
+        progress.solution_seen_at = _number(seen_at)
     progress.at_hand = at_hand if (at_hand := _number(row.get("at_hand"))) in numbers else 0
     return progress
 

@@ -27,6 +27,7 @@ ROW: dict[str, Any] = {
     ],
     "hints": {"1": 2, "2": 1000, "99": 1},
     "checks": 7,
+    "solution": 45,
     "at_hand": 2,
     "best": 85,
     "total": 85,
@@ -61,6 +62,7 @@ def test_the_command_takes_files_and_progress_but_no_points(tmp_path: Path, caps
     assert [path.read_text() for path in workspace.files().values()] == ["# mine\n"]
     progress = workspace.progress()
     assert (progress.tasks_passed, progress.at_hand, progress.checks) == ([1], 2, 7)
+    assert progress.solution_seen_at == 45
     assert progress.task_points == {"1": [45, 45], "2": [20, 40]}
     assert progress.hints == {"1": 2, "2": len(LAB.tasks[1].hints)}
     assert (progress.best, progress.total) == (0, 0)
@@ -106,11 +108,12 @@ def test_what_makes_no_sense_is_left_out(tmp_path: Path) -> None:
         file(tmp_path, {"format": FORMAT, "labs": {"a": 1, "b": {"files": 3}, "c": {"files": {"m": 4}}}})
     )
     assert labs == {}
-    odd = {"files": {MODULE: "x = 1\n"}, "tasks": 3, "hints": [1], "checks": -5, "at_hand": True}
+    odd = {"files": {MODULE: "x = 1\n"}, "tasks": 3, "hints": [1], "checks": -5, "at_hand": True, "solution": True}
     workspace = LabWorkspace(LAB)
     take_over(workspace, odd)
     progress = workspace.progress()
     assert (progress.tasks_passed, progress.hints, progress.checks, progress.at_hand) == ([], {}, 0, 0)
+    assert progress.solution_seen_at == -1
 
 
 def test_the_page_writes_the_format_that_is_read() -> None:
