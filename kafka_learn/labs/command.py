@@ -21,6 +21,7 @@ from kafka_learn.labs.grading.certificate_command import add_certificate
 from kafka_learn.labs.grading.grade_command import add_grade
 from kafka_learn.labs.in_page.importing import add_import
 from kafka_learn.labs.lab import Lab, UnknownLabError, all_labs, find_lab
+from kafka_learn.labs.measuring.measure_command import add_measure
 from kafka_learn.labs.own.own_command import add_verbs
 from kafka_learn.labs.way.check_report import marked, next_task, printed_by_first_failed, score_table, verdict
 from kafka_learn.labs.way.lab_order import by_chapter, in_order
@@ -66,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     hinting = of_a_lab("hint", "show the next hint for the current task", _hint)
     hinting.add_argument("task", nargs="?", type=int, help="show a hint for this task instead")
     of_a_lab("reset", "start over (your work is moved aside)", _reset)
+    add_measure(verbs)
     add_verbs(verbs)
     add_grade(verbs)
     add_certificate(verbs)

@@ -98,6 +98,43 @@ _WORDS = {
         "{found} is from before labs belonged to the clone: move its folders to {base} to continue there.",
         "{found} 是旧版本留下的：现在实验放在项目目录里，请把其中的目录移到 {base}，才能接着做。",
     ),
+    "not measured": (
+        "{lab} has no measured task. These labs have one: {labs}",
+        "{lab} 没有计时任务。有的是：{labs}",
+    ),
+    "not green": (
+        "Only an answer whose tasks are green is measured. Task {number}, {title}, is not: {command}",
+        "全部任务通过以后才计时。任务 {number}（{title}）还没有通过：{command}",
+    ),
+    "measuring": ("measuring, {number} of {count}", "正在计时，第 {number} 次，共 {count} 次"),
+    "counting": ("counting instructions with valgrind", "正在用 valgrind 数指令"),
+    "refused": ("The answer is not measured:", "这份答案不计时："),
+    "measured wrong": (
+        "round {number} has a wrong result.\n  yours:     {yours}\n  should be: {shipped}",
+        "第 {number} 轮的结果不对。\n  你的结果：{yours}\n  应该是：　{shipped}",
+    ),
+    "measured raised": ("round {number} raised {error}", "第 {number} 轮抛出了 {error}"),
+    "measured ended": ("its process ended before it was done: {output}", "进程没有做完就结束了：{output}"),
+    "measured too long": ("its process was not done after {seconds:g} s", "进程 {seconds:g} 秒还没有做完"),
+    "needs valgrind": (
+        "Instructions are not counted: that needs valgrind (apt install valgrind). Times vary with what else runs.",
+        "没有数指令：这需要 valgrind（apt install valgrind）。时间会受机器上其他程序的影响。",
+    ),
+    "no try": ("No try yet.", "还没有计过时。"),
+    "try": ("try", "次"),
+    "when": ("when", "时间"),
+    "ms a round": ("ms/round", "毫秒/轮"),
+    "ratio": ("ratio", "比值"),
+    "instructions": ("1000 instr.", "千条指令"),
+    "shipped line": ("│ reference", "│ 项目代码"),
+    "of instructions": ("instructions", "指令"),
+    "of time": ("processor time", "处理器时间"),
+    "faster": (
+        "Faster than the reference: {percent} % less {what}.",
+        "比项目代码快：{what}少 {percent}%。",
+    ),
+    "slower": ("{percent} % more {what} than the reference.", "{what}比项目代码多 {percent}%。"),
+    "as fast": ("As fast as the reference, by {what}.", "与项目代码一样快（按{what}）。"),
 }
 
 
