@@ -54,9 +54,10 @@ def purgatory_watches() -> list[Watch]:
     waiting = watch_queue(
         "purgatory", DelayedOperationPurgatory._watch, DelayedFetch.on_complete, put_item="operation", take_item="self"
     )
+    lane = DelayedOperationPurgatory.__name__  # that of fetches is a class derived from it
     return [
-        *watch(DelayedOperationPurgatory.try_complete_else_watch, show=("watch_keys",)),
-        *watch(DelayedOperationPurgatory.check_and_complete, show=("key",)),
+        *watch(DelayedOperationPurgatory.try_complete_else_watch, show=("watch_keys",), who=lane),
+        *watch(DelayedOperationPurgatory.check_and_complete, show=("key",), who=lane),
         *watch(DelayedFetch.try_complete, DelayedFetch.on_complete),
         *waiting,
     ]

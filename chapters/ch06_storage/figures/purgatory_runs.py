@@ -86,7 +86,9 @@ def produce_waits_for_a_follower() -> RecordedRun:
     watches = [
         *watch(ReplicaManager.append_records, show=("required_acks",)),
         *watch(ReplicaManager.fetch_messages, show=("fetch_infos",)),
-        *watch(DelayedOperationPurgatory.try_complete_else_watch, show=("watch_keys",)),
+        *watch(
+            DelayedOperationPurgatory.try_complete_else_watch, show=("watch_keys",), who="DelayedOperationPurgatory"
+        ),
         *watch(DelayedOperationPurgatory.check_and_complete, show=("key",), who="DelayedOperationPurgatory"),
         *watch(
             Partition.update_follower_log_end_offset,
