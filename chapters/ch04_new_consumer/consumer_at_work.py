@@ -349,19 +349,28 @@ with Cluster() as broker:
 # %% [markdown]
 # ## Now you
 #
-# - Let consumer 1 crash in `at_least_once` between the processing and the commit of the *first* three records.
-# - Use `commit_async` there. What can consumer 2 find?
+# - Use `commit_async` in `at_least_once`, and let consumer 1 crash soon after it: consumer 2 may find either position.
 # - Record `consumer_runs.first_poll(3)`, the first poll of a member whose group has committed the offset 3. Which of
 #   the requests, **which letter of the first question, is missing?**
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
-# - 让 `at_least_once` 的消费者 1 在处理完**最前面**三条记录之后、提交之前崩溃。
-# - 在那里改用 `commit_async`。消费者 2 可能看到什么？
+# - 在 `at_least_once` 里改用 `commit_async`，让消费者 1 随后就崩溃：消费者 2 可能看到提交前的位置，也可能看到提交后的。
 # - 录制 `consumer_runs.first_poll(3)`：消费组已经提交过偏移量 3，它的成员第一次轮询。少了哪个请求，**也就是少了第一个问
 #   题里的哪个字母？**
 
 # %%
 answer = None
 predictions.MISSING.check(answer)
+
+# %% [markdown]
+# Let consumer 1 crash in `at_least_once` between the processing and the commit of the *first* three records, so after
+# record 3. **How many records are processed twice?**
+
+# %% [markdown] lang="zh"
+# 让 `at_least_once` 的消费者 1 在处理完**最前面**三条记录之后、提交之前崩溃，也就是在第 3 条之后。**重复处理了几条？**
+
+# %%
+answer = None
+predictions.REPEATED_FIRST.check(answer)

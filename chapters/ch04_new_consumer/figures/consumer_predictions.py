@@ -409,3 +409,15 @@ MISSING = Prediction(
         "C": Words("This consumer is new: it knows one address.", "这个消费者是新的，只知道一个地址。"),
     },
 )
+REPEATED_FIRST = Prediction(
+    lambda: repeated(delivery_semantics.at_least_once, "3"),
+    Words(
+        "Nothing was committed yet, so consumer 2 starts at the beginning.",
+        "什么也还没有提交，所以消费者 2 从头开始。",
+    ),
+    {
+        0: Words("The crash comes before the commit.", "崩溃发生在提交之前。"),
+        6: Words("Consumer 1 has only worked on the first batch.", "消费者 1 只处理了第一批。"),
+        1: Words("A commit is for a batch, and not for a record.", "提交是按批的，不是按条的。"),
+    },
+)
