@@ -411,14 +411,23 @@ folder.cleanup()
 # ## Now you
 #
 # - Set `index.interval.bytes` to 0 and to 1000 at the top and predict the drawings before you run them.
-# - Write batches of format v2 with ten messages each (`MemoryRecordsBuilder(magic=2)`). Which offset do the entries
-#   have now, and why does `lookup` still work?
 # - Then write the index yourself: [the lab](../../labs/ch06-offset-index.md).
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
 # - 在开头把 `index.interval.bytes` 设为 0 和 1000，先预测各个图，再运行。
-# - 写入 v2 格式的批次，每个十条消息（`MemoryRecordsBuilder(magic=2)`）。现在索引项里是哪个偏移量，`lookup` 为什么不受
-#   影响？
 # - 然后自己写出索引：[实验](../../labs/ch06-offset-index.md)。
+
+# %% [markdown]
+# Write batches of format v2 with ten messages each (`MemoryRecordsBuilder(magic=2)`), at the offsets 20 to 29, 30 to
+# 39, and so on, each of more than 200 bytes. Why does `lookup` still work? **Which offset has the entry of the second
+# batch?**
+
+# %% [markdown] lang="zh"
+# 写入 v2 格式的批次（`MemoryRecordsBuilder(magic=2)`），每个十条消息，偏移量是 20 到 29、30 到 39，依此类推，每个都超过
+# 200 字节。`lookup` 为什么不受影响？**第二个批次的索引项里是哪个偏移量？**
+
+# %%
+answer = None
+predictions.BATCH_ENTRY.check(answer)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from chapters.ch06_storage.figures.segment_drawings import FIRST_TIMESTAMP, example_segment, record_search
 from kafka_learn.check import Prediction, Words
+from kafka_lite.log.log_append_info import analyze_and_validate_records
 from kafka_lite.log.offset_index import OffsetIndex
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.record import MAGIC_V2
 
 BASE = 20
 """The first offset of the segment."""
@@ -62,6 +66,18 @@ def last_entry_after_truncation(offset: int) -> int:
     with example_segment(BASE, MANY) as segment:
         segment.truncate_to(offset)
         return segment.offset_index.entry(segment.offset_index.entries - 1).offset
+
+
+def entry_of_the_second_batch() -> int:
+    """The offset of the index entry of the second of two batches of ten messages."""
+    with example_segment(BASE, 0) as segment:
+        for base in (BASE, BASE + 10):
+            builder = MemoryRecordsBuilder(MAGIC_V2, CompressionType.NONE, base_offset=base)
+            for number in range(10):
+                builder.append(FIRST_TIMESTAMP + number, b"key", b"x" * 40)
+            records = builder.build()
+            segment.append(analyze_and_validate_records(records), records)
+        return segment.offset_index.entry(0).offset
 
 
 FIRST_BYTES = Prediction(
@@ -174,5 +190,23 @@ TRUNCATED = Prediction(
         29: Words("This message stays. Does it have an entry?", "这条消息留下。可是它有索引项吗？"),
         58: Words("It would point behind the end of the log.", "那样它就指向日志末端之后了。"),
         26: Words("One more entry points at a message that stays.", "还有一项，所指的消息也留下。"),
+    },
+)
+BATCH_ENTRY = Prediction(
+    entry_of_the_second_batch,
+    Words(
+        "The largest of the batch. A search for 30 to 38 gets an entry before it, and reads the log from there. And no "
+        "batch has to be decompressed to find its first offset.",
+        "批次里最大的偏移量。查找 30 到 38 时，得到的是它之前的一项，从那里起读日志；而且不必为了找第一个偏移量去解压"
+        "批次。",
+    ),
+    {
+        30: Words(
+            "In 0.10.2 it was the first offset of what was appended. Later it changed.",
+            "0.10.2 里记的是所追加的第一个偏移量，后来改了。",
+        ),
+        29: Words("That is the end of the batch before.", "这是前一个批次的末尾。"),
+        40: Words("The third batch begins there.", "第三个批次从那里开始。"),
+        20: Words("That is the base offset.", "这是基准偏移量。"),
     },
 )
