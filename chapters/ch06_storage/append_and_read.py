@@ -289,14 +289,23 @@ folder.cleanup()
 # %% [markdown]
 # ## Now you
 #
-# - Append a batch of format v1 (`record_set(..., magic=1)`) to a log with `message.format.version=0.10.2`. Which bytes
-#   change now?
 # - Set `segment.ms` and let `fill` jump by an hour in timestamps. When does the log roll?
 # - Then write both methods yourself: [the lab](../../labs/ch06-log-segment.md).
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
-# - 把一个 v1 格式的批次（`record_set(..., magic=1)`）追加到 `message.format.version=0.10.2` 的日志。现在哪些字节会变？
 # - 设置 `segment.ms`，让 `fill` 的时间戳跳过一小时。日志什么时候切换分段？
 # - 然后把追加和读取都自己写出来：[实验](../../labs/ch06-log-segment.md)。
+
+# %% [markdown]
+# Append the three messages in format v1 (`record_set(..., magic=1)`) twice to a log with
+# `message.format.version=0.10.2`. **In how many bytes do the two sets differ in the file?**
+
+# %% [markdown] lang="zh"
+# 把这三条消息用 v1 格式（`record_set(..., magic=1)`）往 `message.format.version=0.10.2` 的日志里追加两次。**文件里的这
+# 两个消息集，有几个字节不同？**
+
+# %%
+answer = None
+predictions.DIFFERING_V1.check(answer)

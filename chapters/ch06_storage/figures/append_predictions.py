@@ -15,6 +15,7 @@ from kafka_lite.log.files.file_message_set import FileMessageSetSlice
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.offset_index import OffsetIndex
+from kafka_lite.record.record import MAGIC_V1
 from kafka_lite.record.records import batches
 
 SENT = record_set((b"k", b"one"), (b"k", b"two"), (b"k", b"three"))
@@ -39,6 +40,17 @@ def differing_bytes() -> int:
     """In how many bytes two batches differ that were sent as the same bytes."""
     with _grown_log(0) as log:
         first, second = (log.active_segment.log.read(at, len(SENT)).to_bytes() for at in (0, len(SENT)))
+    return sum(one != other for one, other in zip(first, second, strict=True))
+
+
+@functools.cache
+def differing_bytes_of_v1() -> int:
+    """The same for a set of three messages in format v1."""
+    sent = record_set((b"k", b"one"), (b"k", b"two"), (b"k", b"three"), magic=MAGIC_V1)
+    with example_log({"message.format.version": "0.10.2"}) as log:
+        for _ in range(2):
+            log.append_as_leader(bytearray(sent), leader_epoch=4)
+        first, second = (log.active_segment.log.read(at, len(sent)).to_bytes() for at in (0, len(sent)))
     return sum(one != other for one, other in zip(first, second, strict=True))
 
 
@@ -176,5 +188,18 @@ LOOKUPS = Prediction(
         1: Words("How does the broker know at which byte to stop?", "broker 怎么知道读到哪个字节为止？"),
         0: Words("An offset is no position.", "偏移量不是位置。"),
         3: Words("A read stays in one segment.", "读取不跨分段。"),
+    },
+)
+DIFFERING_V1 = Prediction(
+    differing_bytes_of_v1,
+    Words(
+        "In v1 each message has an offset of its own in front of its CRC, so each of them changes, and no CRC does.",
+        "v1 的每条消息各有自己的偏移量，排在 CRC 之前，所以每条都要改，CRC 都不变。",
+    ),
+    {
+        1: Words("There is no header of a whole batch in this format.", "这种格式没有整个批次的头部。"),
+        15: Words("An offset is in front of what the CRC covers.", "偏移量在 CRC 覆盖的范围之前。"),
+        0: Words("Offsets are assigned by the broker.", "偏移量由 broker 分配。"),
+        24: Words("The numbers are small: most bytes of an offset stay zero.", "数字很小，偏移量的多数字节仍然是零。"),
     },
 )
