@@ -189,8 +189,6 @@ film(replicas.film[-4:])
 # %% [markdown]
 # ## Now you
 #
-# - Let broker 3, which is not in the ISR, become the leader (`replicas.elect(unclean=True)` after killing the
-#   others). What do consumers see before, and after?
 # - Set `min_insync_replicas=2`, and find a history in which an acknowledged record is lost nevertheless. There is none
 #   with `acks=-1` and clean elections. **Which of the two do you have to give up: only `"acks"` helps, only
 #   `"elections"` helps, `"either"` is enough, or must it be `"both"`?**
@@ -198,8 +196,6 @@ film(replicas.film[-4:])
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
-# - 让不在 ISR 里的 broker 3 成为主副本（杀掉另外两个，再调用 `replicas.elect(unclean=True)`）。消费者在这前后各看到什
-#   么？
 # - 设置 `min_insync_replicas=2`，设计一串操作，使已经确认的记录仍然丢失。只要用 `acks=-1`，而且只做干净的选举，就不会丢
 #   失。**要让它丢失，必须放弃哪一个：只有放弃 `"acks"` 才行，只有放弃 `"elections"` 才行，放弃任何一个都行
 #   （`"either"`），还是两个都要放弃（`"both"`）？**
@@ -207,3 +203,16 @@ film(replicas.film[-4:])
 # %%
 answer = None
 predictions.GIVEN_UP.check(answer)
+
+# %% [markdown]
+# Broker 3 has fetched a, and has been silent since, so that it left the ISR; b was committed by the other two. They
+# die, and broker 3 becomes the leader (`replicas.elect(unclean=True)`). A consumer has read both records. **How many
+# records does another consumer find, which reads from the beginning?**
+
+# %% [markdown] lang="zh"
+# broker 3 拉取了 a，此后不再拉取，所以离开了 ISR；b 由另外两个 broker 提交。它们崩溃了，broker 3 成为主副本
+# （`replicas.elect(unclean=True)`）。有一个消费者已经读过两条记录。**另一个消费者从头读起，能读到几条？**
+
+# %%
+answer = None
+predictions.UNCLEAN.check(answer)

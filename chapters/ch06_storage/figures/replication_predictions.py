@@ -113,6 +113,26 @@ def is_lost(*, acks: int, unclean: bool) -> bool:
 
 
 @functools.cache
+def left_after_an_unclean_election() -> int:
+    """How many of two committed records a consumer gets from a leader that has fetched only the first."""
+    with ReplicasByHand() as replicas:
+        replicas.lead(1)
+        replicas.produce("a")
+        for follower in (2, 3, 2, 3):
+            replicas.fetch(follower)
+        replicas.kill(3)
+        replicas.advance(60)  # longer than replica.lag.time.max.ms
+        replicas.produce("b")
+        for _ in range(2):
+            replicas.fetch(2)
+        replicas.kill(1)
+        replicas.kill(2)
+        replicas.start(3)
+        replicas.elect(unclean=True)
+        return len(replicas.consume())
+
+
+@functools.cache
 def given_up() -> str:
     """The promise without which an acknowledged record can be lost."""
     without_acks, without_clean = is_lost(acks=1, unclean=False), is_lost(acks=-1, unclean=True)
@@ -215,5 +235,17 @@ GIVEN_UP = Prediction(
             "用 `acks=1` 时，`min.insync.replicas` 还起作用吗？",
         ),
         "both": Words("Try to keep one of them.", "试试保留其中一个。"),
+    },
+)
+UNCLEAN = Prediction(
+    left_after_an_unclean_election,
+    Words(
+        "Only a. What was committed, acknowledged and read is gone, and the next record gets the offset of b: two "
+        "consumers disagree about what was there.",
+        "只有 a。提交过、确认过、读过的记录没有了，下一条记录得到的正是 b 的偏移量：两个消费者看到的历史不同。",
+    ),
+    {
+        2: Words("Where would broker 3 have b from?", "broker 3 从哪里得到 b？"),
+        0: Words("What did broker 3 have before it fell silent?", "broker 3 停止拉取之前，已经有什么？"),
     },
 )
