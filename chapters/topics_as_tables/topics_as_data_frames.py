@@ -236,7 +236,6 @@ cluster.stop()
 # %% [markdown]
 # ## Now you
 #
-# - Read the topic with `maxRecordsPerPartition` 100. How many tasks are there, and is any of them smaller than others?
 # - Write `delays` to a topic of its own, with the airport as key, and read it back.
 # - Read with `startingOffsetsByTimestamp`, from 15:00 UTC on 1 July. Which rows are earlier than that, and why? **At
 #   which offset of partition 0 does this read start, if only the first day has been sent and nothing deleted?**
@@ -244,7 +243,6 @@ cluster.stop()
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
-# - 用 `maxRecordsPerPartition` 100 读这个主题。有几个任务？有没有比别的小的？
 # - 把 `delays` 写进一个自己的主题，以机场为键，再读回来。
 # - 用 `startingOffsetsByTimestamp` 从 7 月 1 日 15:00 UTC 开始读。哪些行早于这个时间？为什么？**只发送了第一天、什么也
 #   没有删除的话，从分区 0 的哪个偏移量读起？**
@@ -252,3 +250,14 @@ cluster.stop()
 # %%
 answer = None
 predictions.STARTS.check(answer)
+
+# %% [markdown]
+# Read the first day, 467 and 499 rows, with `maxRecordsPerPartition` 100. Is any of the tasks much smaller than others?
+# **How many tasks are there?**
+
+# %% [markdown] lang="zh"
+# 用 `maxRecordsPerPartition` 100 读第一天的 467 行和 499 行。有没有比别的小得多的任务？**一共有几个任务？**
+
+# %%
+answer = None
+predictions.LIMITED.check(answer)

@@ -233,3 +233,16 @@ STARTS = Prediction(
         -1: Words("Many records are not older than that.", "不早于那个时间的记录有很多。"),
     },
 )
+LIMITED = Prediction(
+    lambda: len(split(ranges(), max_records=100)),
+    Words(
+        "Five for each partition, of 93 or 94 and of 99 or 100 rows: a range is cut into equal parts, so that no task "
+        "gets only a small rest.",
+        "每个分区五个，各 93 或 94 行，99 或 100 行：一段范围平均切分，所以没有哪个任务只得到一点零头。",
+    ),
+    {
+        8: Words("What is left of each partition needs a task, too.", "每个分区剩下的也需要一个任务。"),
+        2: Words("Both partitions have more rows than a task may have.", "两个分区的行数都超过一个任务的上限。"),
+        9: Words("A task reads from one partition.", "一个任务只读一个分区。"),
+    },
+)
