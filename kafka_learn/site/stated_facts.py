@@ -34,7 +34,7 @@ class Missing:
     """A part of Kafka that is not there yet.
 
     ``reason`` is that of its classes in ``chapters/classes.toml``. A part without classes of the book is missing while
-    ``api`` is not served in version ``version``.
+    no API of this ``key`` is served, or ``api`` is not served in version ``version``.
     """
 
     en: str
@@ -42,18 +42,22 @@ class Missing:
     reason: str = ""
     api: ApiKey = ApiKey.FETCH
     version: int = 0
+    key: int = -1
+    """Of an API that may have no name here yet."""
 
     def holds(self, reasons: Iterable[str]) -> bool:
         """Whether it is still missing."""
         if self.reason:
             return self.reason + _NOT_YET in reasons
+        if self.key >= 0:
+            return self.key not in map(int, SERVED_VERSIONS)
         return self.api not in SERVED_VERSIONS or SERVED_VERSIONS[self.api].max_version < self.version
 
 
 PARTS = (
     Missing("Connect", "Connect", "chapter 8, Connect"),
     Missing("uReplicator", "uReplicator", "chapter 8, uReplicator"),
-    Missing("share groups (KIP-932)", "共享组（KIP-932）", api=ApiKey.OFFSET_FETCH, version=10),
+    Missing("share groups (KIP-932)", "共享组（KIP-932）", key=78),
     Missing("the second version of transactions (KIP-890)", "事务的第二版（KIP-890）", api=ApiKey.END_TXN, version=4),
 )
 

@@ -60,8 +60,8 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.STOP_REPLICA: ApiRange(0, 3),  # 4: a controller of KRaft
     ApiKey.UPDATE_METADATA: ApiRange(0, 7),  # 8: a controller of KRaft
     ApiKey.CONTROLLED_SHUTDOWN: ApiRange(0, 3),
-    ApiKey.OFFSET_COMMIT: ApiRange(0, 9),  # 10: topic ids
-    ApiKey.OFFSET_FETCH: ApiRange(0, 9),  # 10: the same
+    ApiKey.OFFSET_COMMIT: ApiRange(0, 10),
+    ApiKey.OFFSET_FETCH: ApiRange(0, 10),
     ApiKey.FIND_COORDINATOR: ApiRange(0, 5),  # 6: share groups
     ApiKey.JOIN_GROUP: ApiRange(0, 9),
     ApiKey.HEARTBEAT: ApiRange(0, 4),

@@ -69,7 +69,7 @@ TOOLS = (
     Tool(
         "configs",
         ".admin.configs",
-        "show and change the configuration of topics and brokers, and quotas of users, clients and addresses",
+        "show and change the configuration of topics, brokers and groups, and quotas of users, clients and addresses",
     ),
     Tool(
         "client-metrics",

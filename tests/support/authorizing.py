@@ -65,6 +65,9 @@ class Topics:
     def get_all_topics(self) -> list[str]:
         return sorted(self._names)
 
+    def topic_id(self, topic: str) -> UUID | None:
+        return UUID(int=self._names.index(topic) + 1) if topic in self._names else None
+
     def topic_name(self, topic_id: UUID) -> str | None:
         return dict(enumerate(self._names, 1)).get(topic_id.int)
 

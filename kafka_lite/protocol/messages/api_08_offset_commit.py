@@ -5,8 +5,10 @@ Kafka 0.10.2: clients/.../common/requests/OffsetCommitRequest.java, OffsetCommit
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from kafka_lite.protocol.api_key import ApiKey
-from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, int32, int64, string
+from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, int32, int64, string, uuid_
 
 
 class OffsetCommitRequestPartition(Struct):
@@ -22,11 +24,12 @@ class OffsetCommitRequestPartition(Struct):
 class OffsetCommitRequestTopic(Struct):
     """The offsets of one topic."""
 
-    name: str = string()
+    name: str = string(versions="0-9", ignorable=True)
+    topic_id: UUID = uuid_(versions="10+", ignorable=True)
     partitions: list[OffsetCommitRequestPartition] = array(OffsetCommitRequestPartition)
 
 
-class OffsetCommitRequest(Request, api_key=ApiKey.OFFSET_COMMIT, versions="0-9", flexible="8+"):
+class OffsetCommitRequest(Request, api_key=ApiKey.OFFSET_COMMIT, versions="0-10", flexible="8+"):
     """The next offset to read, for each partition.
 
     Version 0 is stored in ZooKeeper, by any broker; later ones in __consumer_offsets, by the group's coordinator.
@@ -38,6 +41,7 @@ class OffsetCommitRequest(Request, api_key=ApiKey.OFFSET_COMMIT, versions="0-9",
         v7  group_instance_id: static members (KIP-345)
         v8  compact lengths and tagged fields
         v9  the generation may be a member epoch (KIP-848)
+        v10 topic_id in place of name
     """
 
     group_id: str = string()
@@ -60,17 +64,19 @@ class OffsetCommitResponsePartition(Struct):
 class OffsetCommitResponseTopic(Struct):
     """The outcome for one topic."""
 
-    name: str = string()
+    name: str = string(versions="0-9", ignorable=True)
+    topic_id: UUID = uuid_(versions="10+", ignorable=True)
     partitions: list[OffsetCommitResponsePartition] = array(OffsetCommitResponsePartition)
 
 
-class OffsetCommitResponse(Response, api_key=ApiKey.OFFSET_COMMIT, versions="0-9", flexible="8+"):
+class OffsetCommitResponse(Response, api_key=ApiKey.OFFSET_COMMIT, versions="0-10", flexible="8+"):
     """Whether each offset was committed.
 
     v3  throttle_time_ms
     v4  a throttling broker responds at once and mutes the connection afterwards
     v8  compact lengths and tagged fields
     v9  STALE_MEMBER_EPOCH and GROUP_ID_NOT_FOUND are possible
+    v10 topic_id in place of name; UNKNOWN_TOPIC_ID is possible
     """
 
     throttle_time_ms: int = int32(versions="3+", ignorable=True)  # how long a quota delays the client

@@ -5,8 +5,10 @@ Kafka 0.10.2: clients/.../common/requests/OffsetFetchRequest.java, OffsetFetchRe
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from kafka_lite.protocol.api_key import ApiKey
-from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean, int16, int32, int64, string
+from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean, int16, int32, int64, string, uuid_
 
 
 class OffsetFetchRequestTopic(Struct):
@@ -19,7 +21,8 @@ class OffsetFetchRequestTopic(Struct):
 class OffsetFetchRequestTopics(Struct):
     """Partitions of one topic."""
 
-    name: str = string(versions="8+")
+    name: str = string(versions="8-9", ignorable=True)
+    topic_id: UUID = uuid_(versions="10+", ignorable=True)
     partition_indexes: list[int] = array(int32, versions="8+")
 
 
@@ -32,7 +35,7 @@ class OffsetFetchRequestGroup(Struct):
     topics: list[OffsetFetchRequestTopics] | None = array(OffsetFetchRequestTopics, versions="8+", nullable="8+")
 
 
-class OffsetFetchRequest(Request, api_key=ApiKey.OFFSET_FETCH, versions="0-9", flexible="6+"):
+class OffsetFetchRequest(Request, api_key=ApiKey.OFFSET_FETCH, versions="0-10", flexible="6+"):
     """The partitions whose committed offsets are requested.
 
     Version 0 reads from ZooKeeper, later ones from the group's coordinator.
@@ -42,6 +45,7 @@ class OffsetFetchRequest(Request, api_key=ApiKey.OFFSET_FETCH, versions="0-9", f
         v7  require_stable: an error for partitions with an open transaction
         v8  several groups at once
         v9  member_id and member_epoch (KIP-848)
+        v10 topic_id in place of name
     """
 
     group_id: str = string(versions="0-7")
@@ -80,7 +84,8 @@ class OffsetFetchResponsePartitions(Struct):
 class OffsetFetchResponseTopics(Struct):
     """The offsets of one topic."""
 
-    name: str = string(versions="8+")
+    name: str = string(versions="8-9", ignorable=True)
+    topic_id: UUID = uuid_(versions="10+", ignorable=True)
     partitions: list[OffsetFetchResponsePartitions] = array(OffsetFetchResponsePartitions, versions="8+")
 
 
@@ -92,7 +97,7 @@ class OffsetFetchResponseGroup(Struct):
     error_code: int = int16(versions="8+")
 
 
-class OffsetFetchResponse(Response, api_key=ApiKey.OFFSET_FETCH, versions="0-9", flexible="6+"):
+class OffsetFetchResponse(Response, api_key=ApiKey.OFFSET_FETCH, versions="0-10", flexible="6+"):
     """The committed offsets.
 
     v2  an error_code for the whole request
@@ -103,6 +108,7 @@ class OffsetFetchResponse(Response, api_key=ApiKey.OFFSET_FETCH, versions="0-9",
     v7  UNSTABLE_OFFSET_COMMIT is possible
     v8  several groups at once
     v9  UNKNOWN_MEMBER_ID and STALE_MEMBER_EPOCH are possible
+    v10 topic_id in place of name; UNKNOWN_TOPIC_ID is possible
     """
 
     throttle_time_ms: int = int32(versions="3+", ignorable=True)  # how long a quota delays the client

@@ -29,6 +29,7 @@ from kafka_lite.protocol.messages import api_09_offset_fetch as offset_fetch
 from kafka_lite.protocol.messages import api_28_txn_offset_commit as txn_offset_commit
 from kafka_lite.protocol.messages import api_47_offset_delete as offset_delete
 from kafka_lite.server.apis.api_handler import Respond, error_for_version
+from kafka_lite.server.apis.offset_topic_ids import by_topic_ids
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.transactions.transaction_verification import TransactionVerification
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
@@ -77,6 +78,9 @@ class OffsetApis:
 
     def handle_offset_commit(self, request: Request, body: offset_commit.OffsetCommitRequest, respond: Respond) -> None:
         """Commit offsets of existing partitions; the response is sent once they are stored."""
+        by_topic_ids(self._metadata_cache, self._commit)(request, body, respond)
+
+    def _commit(self, request: Request, body: offset_commit.OffsetCommitRequest, respond: Respond) -> None:
         wanted = {
             TopicPartition(topic.name, partition.partition_index): partition
             for topic in body.topics
@@ -176,6 +180,9 @@ class OffsetApis:
 
     def handle_offset_fetch(self, request: Request, body: offset_fetch.OffsetFetchRequest, respond: Respond) -> None:
         """Return the committed offsets of one group or (since version 8) of several."""
+        by_topic_ids(self._metadata_cache, self._fetch)(request, body, respond)
+
+    def _fetch(self, request: Request, body: offset_fetch.OffsetFetchRequest, respond: Respond) -> None:
         version = request.header.api_version
         if version >= FIRST_FETCH_VERSION_WITH_MANY_GROUPS:
             respond(

@@ -15,6 +15,7 @@ from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.security.authorizer.acl_binding import AclOperation
 from kafka_lite.security.authorizer.resource_pattern import ResourceType
 from kafka_lite.server.apis.api_handler import Handler, HandlerWrapper, Respond
+from kafka_lite.server.apis.offset_topic_ids import by_topic_ids
 from kafka_lite.server.auth import admin_rules, client_rules, delegation_token_rules
 from kafka_lite.server.auth.admin_rules import DeleteTopicsRule
 from kafka_lite.server.auth.auth_helper import AuthHelper, AuthorizerError
@@ -94,6 +95,9 @@ RULES: dict[ApiKey, Rule] = {
 """The rule of each request but Metadata, DeleteTopics and DescribeTopicPartitions, whose rules need to know the topics.
 A request without a rule is refused, so that a new handler cannot be forgotten here."""
 
+WITH_TOPIC_IDS = frozenset({ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH})
+"""Requests whose topics have ids in place of names in the latest versions."""
+
 
 def authorizing(auth: AuthHelper, auto_create_topics: bool, topics: KnownTopics) -> HandlerWrapper:
     """Puts its rule in front of each handler. Requests of the broker to itself need no rights."""
@@ -108,20 +112,25 @@ def authorizing(auth: AuthHelper, auto_create_topics: bool, topics: KnownTopics)
         rule = rules[api_key]
         if rule is free:
             return handler
-
-        def handle(request: Request, body: Any, respond: Respond) -> None:
-            if request.processor < 0:  # this broker's own
-                handler(request, body, respond)
-                return
-            try:
-                rule(auth, request, body, respond, handler)
-            except AuthorizerError:
-                logger.exception("Cannot authorize a request of %s", request.principal)
-                _refuse_undecided(auth, request, body, respond)
-
-        return handle
+        handle = _checked(auth, rule, handler)
+        # Rules are about topics' names.
+        return by_topic_ids(topics, handle) if api_key in WITH_TOPIC_IDS else handle
 
     return wrap
+
+
+def _checked(auth: AuthHelper, rule: Rule, handler: Handler) -> Handler:
+    def handle(request: Request, body: Any, respond: Respond) -> None:
+        if request.processor < 0:  # this broker's own
+            handler(request, body, respond)
+            return
+        try:
+            rule(auth, request, body, respond, handler)
+        except AuthorizerError:
+            logger.exception("Cannot authorize a request of %s", request.principal)
+            _refuse_undecided(auth, request, body, respond)
+
+    return handle
 
 
 def _refuse_undecided(auth: AuthHelper, request: Request, body: Any, respond: Respond) -> None:

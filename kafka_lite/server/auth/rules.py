@@ -27,6 +27,10 @@ class KnownTopics(Protocol):
         """Whether there is a topic of this name."""
         ...
 
+    def topic_id(self, topic: str) -> UUID | None:
+        """The id of the topic; None without one."""
+        ...
+
     def topic_name(self, topic_id: UUID) -> str | None:
         """The name of the topic with this id."""
         ...

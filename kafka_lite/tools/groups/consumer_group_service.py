@@ -56,6 +56,8 @@ ONE_KEY = 3
 """Last FindCoordinator version that takes a single group."""
 ONE_GROUP = 7
 """Last OffsetFetch version that takes a single group."""
+COMMIT_BY_NAME = 9
+"""Last OffsetCommit version whose topics have names."""
 SINCE_STATES = 4
 
 MOVING = frozenset({
@@ -251,7 +253,7 @@ class ConsumerGroupService:
         request = OffsetCommitRequest(group_id=group, topics=topics)
 
         def commit(broker: int) -> tuple[Errors, dict[TopicPartition, Errors]]:
-            response = self._channel.send(request, OffsetCommitResponse, broker)
+            response = self._channel.send(request, OffsetCommitResponse, broker, COMMIT_BY_NAME)
             errors = {
                 TopicPartition(topic.name, each.partition_index): Errors.for_code(each.error_code)
                 for topic in response.topics
