@@ -36,6 +36,7 @@ from kafka_lite.protocol.messages.api_11_join_group import JoinGroupRequest, Joi
 from kafka_lite.protocol.messages.api_13_leave_group import MemberIdentity
 from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupRequest, SyncGroupResponse
 from kafka_lite.protocol.schema_error import SchemaError
+from kafka_lite.protocol.wire_types import MAX_STRING_BYTES
 
 logger = logging.getLogger(__name__)
 
@@ -76,6 +77,8 @@ class ClassicMembers:
     def _check_join(self, group: ConsumerGroup, request: JoinGroupRequest, member_id: str) -> None:
         if len(group.members) >= self._coordinator.config.max_size and member_id not in group.members:
             raise Errors.GROUP_MAX_SIZE_REACHED.exception()
+        if len(member_id.encode()) > MAX_STRING_BYTES:
+            raise Errors.INVALID_REQUEST.exception()  # it fits neither into the other responses nor into the log
         if not group.supports_protocols(request.protocol_type, [each.name for each in request.protocols]):
             raise Errors.INCONSISTENT_GROUP_PROTOCOL.exception()
 

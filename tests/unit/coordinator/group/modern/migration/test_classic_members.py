@@ -118,6 +118,7 @@ def test_a_client_is_given_an_id_first(groups: MixedGroups, modern: ModernMember
             Errors.INCONSISTENT_GROUP_PROTOCOL,
         ),
         ({"session_timeout_ms": 1}, Errors.INVALID_SESSION_TIMEOUT),
+        ({"member_id": "x" * 40_000}, Errors.INVALID_REQUEST),
         ({"group_instance_id": "i", "member_id": "stranger"}, Errors.UNKNOWN_MEMBER_ID),
     ],
 )

@@ -7,6 +7,9 @@ import random
 import pytest
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
+from kafka_lite.coordinator.group.modern.current_assignment_builder import NO_EPOCH
+from kafka_lite.coordinator.group.modern.migration import group_conversion
 from tests.support.groups import GROUP
 from tests.support.mixed_groups import ClassicClient, MixedGroups
 from tests.support.modern_groups import FakeTopics, ModernMember
@@ -123,3 +126,19 @@ def test_each_partition_has_at_most_one_owner_and_in_the_end_exactly_one(seed: i
         fate.step()
     fate.end()
     assert fate.kinds == {False, True}
+
+
+@pytest.mark.parametrize("bug", ["forgets what members have", "gives away what others have"])
+def test_seeds_find_a_planted_bug(monkeypatch: pytest.MonkeyPatch, bug: str) -> None:
+    if bug == "forgets what members have":
+        monkeypatch.setattr(group_conversion, "_not_taken", lambda _partitions, _taken: {})
+    else:
+        monkeypatch.setattr(ConsumerGroup, "epoch_of", lambda *_: NO_EPOCH)
+    for seed in range(25):
+        try:
+            fate = Fate(seed)
+            for _ in range(120):
+                fate.step()
+        except AssertionError:
+            return
+    raise AssertionError("no seed has found it")
