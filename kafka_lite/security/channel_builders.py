@@ -18,13 +18,8 @@ from kafka_lite.security.auth.jaas_config import JaasConfigError
 from kafka_lite.security.auth.jaas_context import JaasContext
 from kafka_lite.security.auth.kafka_principal_builder import AuthenticationContext, DefaultKafkaPrincipalBuilder
 from kafka_lite.security.auth.ssl_principal_mapper import SslPrincipalMapper
-from kafka_lite.security.kerberos.gss_library import MissingGssapiError
-from kafka_lite.security.kerberos.gssapi_mechanism import short_namer
-from kafka_lite.security.kerberos.kerberos_login import SERVICE_NAME_CONFIG
-from kafka_lite.security.oauthbearer.json_web_key_set import JwksError
-from kafka_lite.security.oauthbearer.oauth_bearer_sasl_server import OAUTHBEARER
-from kafka_lite.security.oauthbearer.oauth_bearer_secured_jws import MissingCryptographyError
-from kafka_lite.security.sasl.sasl_mechanism import GSSAPI, SaslClient, SaslServer
+from kafka_lite.security.sasl.mechanism_errors import JwksError, MissingCryptographyError, MissingGssapiError
+from kafka_lite.security.sasl.sasl_mechanism import GSSAPI, OAUTHBEARER, SERVICE_NAME_CONFIG, SaslClient, SaslServer
 from kafka_lite.security.sasl.sasl_server_authenticator import SaslListener
 from kafka_lite.security.sasl_channel_builder import (
     SaslClientChannelBuilder,
@@ -219,7 +214,11 @@ def _principal_builder(config: Mapping[str, Any], *, with_kerberos: bool) -> Def
     try:
         mapper = SslPrincipalMapper(config[key])
         key = KERBEROS_RULES
-        return DefaultKafkaPrincipalBuilder(mapper, short_namer(config[key]) if with_kerberos else None)
+        if not with_kerberos:
+            return DefaultKafkaPrincipalBuilder(mapper)
+        from kafka_lite.security.kerberos.gssapi_mechanism import short_namer
+
+        return DefaultKafkaPrincipalBuilder(mapper, short_namer(config[key]))
     except MissingGssapiError as error:
         raise ConfigError(ENABLED_MECHANISMS, GSSAPI, str(error)) from error
     except (ValueError, KafkaError) as error:

@@ -2,27 +2,22 @@
 
 Kafka 0.10.2: clients/.../common/security/authenticator/LoginManager.java, SaslServerAuthenticator.java
 (createSaslServer), SaslClientAuthenticator.java (createSaslClient) · book 2.3.2
+
+Modules of GSSAPI and OAUTHBEARER, a dozen and a half, are imported only where the mechanism is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from kafka_lite.common.time import Time
 from kafka_lite.security.auth.jaas_context import JaasContext
 from kafka_lite.security.delegation_token.delegation_token_cache import DelegationTokenCache
-from kafka_lite.security.kerberos.gssapi_mechanism import gssapi_client, gssapi_server
-from kafka_lite.security.oauthbearer.json_web_key_set import JsonWebKeySet
-from kafka_lite.security.oauthbearer.oauth_bearer_sasl_client import OAuthBearerSaslClient
-from kafka_lite.security.oauthbearer.oauth_bearer_sasl_server import OAUTHBEARER, OAuthBearerSaslServer
-from kafka_lite.security.oauthbearer.oauth_bearer_secured_jws import SecuredValidator, require_cryptography
-from kafka_lite.security.oauthbearer.oauth_bearer_unsecured_jws import UnsecuredValidator, new_unsecured_token
 from kafka_lite.security.plain.plain_sasl_client import PlainSaslClient
 from kafka_lite.security.plain.plain_sasl_server import PLAIN, PlainSaslServer, plain_users
-from kafka_lite.security.sasl.sasl_mechanism import GSSAPI, SaslClient, SaslError, SaslServer
+from kafka_lite.security.sasl.sasl_mechanism import GSSAPI, OAUTHBEARER, SaslClient, SaslServer
 from kafka_lite.security.scram.credential_provider import CredentialProvider
 from kafka_lite.security.scram.scram_mechanism import SCRAM_MECHANISM_NAMES, ScramMechanism
 from kafka_lite.security.scram.scram_messages import TOKEN_AUTH
@@ -30,8 +25,6 @@ from kafka_lite.security.scram.scram_sasl_client import ScramSaslClient
 from kafka_lite.security.scram.scram_sasl_server import ScramSaslServer
 
 NO_VALUES: Final[Mapping[str, Any]] = MappingProxyType({})
-TOKEN_FILE = "tokenFile"
-"""An option of a client's login module for OAUTHBEARER: the file with its token. (Kafka has a handler of one's own.)"""
 MECHANISMS = (PLAIN, *SCRAM_MECHANISM_NAMES, OAUTHBEARER, GSSAPI)
 """The mechanisms served here, GSSAPI if the package for it is installed."""
 
@@ -50,6 +43,8 @@ def sasl_server(
     of signed tokens.
     """
     if mechanism == GSSAPI:
+        from kafka_lite.security.kerberos.gssapi_mechanism import gssapi_server
+
         return gssapi_server(options, values)
     scram = ScramMechanism.for_mechanism_name(mechanism)
     if scram is not None:
@@ -62,26 +57,10 @@ def sasl_server(
         authenticate = plain_users(options)
         return lambda: PlainSaslServer(authenticate)
     if mechanism == OAUTHBEARER:
-        validator = _secured_validator(values, time) or UnsecuredValidator.of(options)
-        return lambda: OAuthBearerSaslServer(lambda value: validator.validate(value, time.milliseconds()))
+        from kafka_lite.security.oauthbearer.oauth_bearer_mechanism import oauth_bearer_server
+
+        return oauth_bearer_server(options, time, values)
     raise ValueError(unknown_mechanism(mechanism))
-
-
-def _secured_validator(values: Mapping[str, Any], time: Time) -> SecuredValidator | None:
-    """The rules for signed tokens, if there is a URL of keys. Raises ValueError."""
-    prefix = "sasl.oauthbearer."
-    url = values.get(f"{prefix}jwks.endpoint.url")
-    if not url:
-        return None
-    require_cryptography()
-    return SecuredValidator(
-        JsonWebKeySet(url, time, values[f"{prefix}jwks.endpoint.refresh.ms"]).key,
-        values[f"{prefix}expected.audience"] or (),
-        values[f"{prefix}expected.issuer"],
-        values[f"{prefix}clock.skew.seconds"] * 1000,
-        values[f"{prefix}sub.claim.name"],
-        values[f"{prefix}scope.claim.name"],
-    )
 
 
 def sasl_client(
@@ -92,13 +71,13 @@ def sasl_client(
     Raises JaasConfigError for a missing option, ValueError for one that is not valid, MissingGssapiError.
     """
     if mechanism == GSSAPI:
+        from kafka_lite.security.kerberos.gssapi_mechanism import gssapi_client
+
         return gssapi_client(jaas.options, values)
-    if mechanism == OAUTHBEARER and TOKEN_FILE in jaas.options:
-        file = Path(jaas.options[TOKEN_FILE])  # read for each exchange: the file changes when the token is renewed
-        return lambda _host: OAuthBearerSaslClient(_token_in(file))
     if mechanism == OAUTHBEARER:
-        new_unsecured_token(jaas.options, time.milliseconds())  # so that a bad option is found now
-        return lambda _host: OAuthBearerSaslClient(new_unsecured_token(jaas.options, time.milliseconds()).value)
+        from kafka_lite.security.oauthbearer.oauth_bearer_mechanism import oauth_bearer_client
+
+        return oauth_bearer_client(jaas.options, time)
     if mechanism not in MECHANISMS:
         raise ValueError(unknown_mechanism(mechanism))
     user, password = jaas.required("username"), jaas.required("password")
@@ -107,13 +86,6 @@ def sasl_client(
         by_token = jaas.options.get(TOKEN_AUTH, "").lower() == "true"
         return lambda _host: ScramSaslClient(scram, user, password, by_token=by_token)
     return lambda _host: PlainSaslClient(user, password)
-
-
-def _token_in(file: Path) -> str:
-    try:
-        return file.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SaslError(f"cannot read the token in {file}: {error}") from error
 
 
 def unknown_mechanism(mechanism: str) -> str:

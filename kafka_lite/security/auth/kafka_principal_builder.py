@@ -7,15 +7,16 @@ Kafka 1.0: clients/.../common/security/authenticator/DefaultKafkaPrincipalBuilde
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from kafka_lite.common.security.kafka_principal import ANONYMOUS, USER_TYPE, KafkaPrincipal
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.security.auth.distinguished_name import subject_of
 from kafka_lite.security.auth.ssl_principal_mapper import SslPrincipalMapper
-from kafka_lite.security.kerberos.kerberos_name import KerberosName
-from kafka_lite.security.kerberos.kerberos_short_namer import KerberosShortNamer
 from kafka_lite.security.sasl.sasl_mechanism import GSSAPI
+
+if TYPE_CHECKING:
+    from kafka_lite.security.kerberos.kerberos_short_namer import KerberosShortNamer
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class DefaultKafkaPrincipalBuilder:
                 raise ValueError("a SASL connection has no principal before its authentication is complete")
             name = context.sasl_authorization_id
             if context.sasl_mechanism == GSSAPI and self._short_namer is not None:
+                from kafka_lite.security.kerberos.kerberos_name import KerberosName
+
                 name = self._short_namer.short_name(KerberosName.parse(name))
             return KafkaPrincipal(USER_TYPE, name, context.token_authenticated)
         if context.security_protocol is SecurityProtocol.SSL and context.peer_certificate is not None:

@@ -14,18 +14,14 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from kafka_lite.common.errors import KafkaError
 from kafka_lite.security.auth.login_configuration import java_system_properties
 from kafka_lite.security.kerberos.gss_context import gss_error
 from kafka_lite.security.kerberos.kerberos_login import KerberosLogin
+from kafka_lite.security.sasl.mechanism_errors import MissingGssapiError
 from kafka_lite.security.sasl.sasl_mechanism import SaslError
 
 JAVA_KRB5_CONF = "java.security.krb5.conf"
 KRB5_CONFIG = "KRB5_CONFIG"
-
-
-class MissingGssapiError(KafkaError):
-    """The package is not installed, or MIT Kerberos is not."""
 
 
 class GssLibrary:

@@ -12,9 +12,9 @@ from typing import Any
 from kafka_lite.security.kerberos.gss_library import GssLibrary
 from kafka_lite.security.kerberos.gssapi_sasl_client import GssapiSaslClient
 from kafka_lite.security.kerberos.gssapi_sasl_server import GssapiSaslServer
-from kafka_lite.security.kerberos.kerberos_login import SERVICE_NAME_CONFIG, KerberosLogin, service_name
+from kafka_lite.security.kerberos.kerberos_login import KerberosLogin, service_name
 from kafka_lite.security.kerberos.kerberos_short_namer import KerberosShortNamer
-from kafka_lite.security.sasl.sasl_mechanism import SaslError
+from kafka_lite.security.sasl.sasl_mechanism import SERVICE_NAME_CONFIG, SaslError
 
 
 def gssapi_server(options: Mapping[str, str], values: Mapping[str, Any]) -> Callable[[], GssapiSaslServer]:

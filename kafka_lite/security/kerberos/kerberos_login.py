@@ -19,8 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kafka_lite.security.auth.jaas_config import JaasConfigError
+from kafka_lite.security.sasl.sasl_mechanism import SERVICE_NAME_CONFIG
 
-SERVICE_NAME_CONFIG = "sasl.kerberos.service.name"
 _FILE = "FILE:"
 
 

@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from kafka_lite.common.time import Time
+from kafka_lite.security.sasl.mechanism_errors import JwksError
 
 logger = logging.getLogger(__name__)
 
@@ -32,10 +33,6 @@ UNKNOWN_KEY_MS = 10_000
 """How long to wait between two questions that tokens with unknown keys bring about: anyone can make such tokens."""
 Key = Mapping[str, Any]
 """One key as JSON has it."""
-
-
-class JwksError(ValueError):
-    """The keys cannot be read."""
 
 
 class JsonWebKeySet:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kafka_lite.security.oauthbearer.oauth_bearer_sasl_server import CONTROL_A, OAUTHBEARER
-from kafka_lite.security.sasl.sasl_mechanism import SaslError
+from kafka_lite.security.oauthbearer.oauth_bearer_sasl_server import CONTROL_A
+from kafka_lite.security.sasl.sasl_mechanism import OAUTHBEARER, SaslError
 
 
 class OAuthBearerClientState(Enum):

@@ -15,9 +15,8 @@ from collections.abc import Callable
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.security.oauthbearer.oauth_bearer_unsecured_jws import IllegalTokenError, OAuthBearerToken
-from kafka_lite.security.sasl.sasl_mechanism import SaslError
+from kafka_lite.security.sasl.sasl_mechanism import OAUTHBEARER, SaslError
 
-OAUTHBEARER = "OAUTHBEARER"
 CONTROL_A = "\1"
 _SASL_NAME = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
 _PAIR = r"[A-Za-z]+=[\x21-\x7e \t\r\n]+\x01"

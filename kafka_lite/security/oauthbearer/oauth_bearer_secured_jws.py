@@ -26,14 +26,11 @@ from kafka_lite.security.oauthbearer.oauth_bearer_unsecured_jws import (
     number_of,
     scope_of,
 )
+from kafka_lite.security.sasl.mechanism_errors import MissingCryptographyError
 
 _HASHES = {"256": "SHA256", "384": "SHA384", "512": "SHA512"}
 _CURVES = {"P-256": ("SECP256R1", "ES256"), "P-384": ("SECP384R1", "ES384"), "P-521": ("SECP521R1", "ES512")}
 MAX_TOKEN = 64 * 1024
-
-
-class MissingCryptographyError(ValueError):
-    """Signatures cannot be checked here."""
 
 
 def require_cryptography() -> None:

@@ -10,6 +10,8 @@ from typing import Protocol
 from kafka_lite.common.errors import KafkaError
 
 GSSAPI = "GSSAPI"
+SERVICE_NAME_CONFIG = "sasl.kerberos.service.name"
+OAUTHBEARER = "OAUTHBEARER"
 
 
 class SaslError(KafkaError):

@@ -135,6 +135,7 @@ def test_a_slower_answer_and_a_wrong_one_in_real_processes(lab: Lab, workload: W
     assert raised.value.name == "measured wrong"
 
 
+@pytest.mark.soak  # half a minute
 def test_valgrind_counts_the_same_each_time(tmp_path: Path) -> None:
     task = tmp_path / "measured.py"
     task.write_text("def prepare(_folder):\n    return lambda _number: sum(range(100_000))\n")
