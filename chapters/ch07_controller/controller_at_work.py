@@ -217,17 +217,27 @@ with running_brokers() as brokers:
 # %% [markdown]
 # ## Now you
 #
-# - Start broker 3 again in the last cell (`brokers.start(3)`), and wait until it is in both ISRs. Does it lead again?
 # - The controller and the leader of a partition die at the same moment: `controller_dies(with_the_leader=True)`.
 #   **Which of the two is replaced first, the `"controller"` or the `"leader"`, or is it `"both"` at once?**
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
-# - 在最后一个单元格里重新启动 broker 3（`brokers.start(3)`），等它回到两个 ISR 里。它又当上主副本了吗？
 # - 控制器和某个分区的主副本同时崩溃：`controller_dies(with_the_leader=True)`。**哪一个先有人接替：控制器
 #   （`"controller"`）、主副本（`"leader"`），还是同时（`"both"`）？**
 
 # %%
 answer = None
 predictions.REPLACED.check(answer)
+
+# %% [markdown]
+# Start broker 3 again in the last run (`brokers.start(3)`), and wait until it is in both ISRs. It is the preferred
+# replica of demo-0. **Which broker leads demo-0 then?**
+
+# %% [markdown] lang="zh"
+# 在最后一次运行里重新启动 broker 3（`brokers.start(3)`），等它回到两个 ISR 里。它是 demo-0 的优先副本。**这时 demo-0 的
+# 主副本在哪个 broker 上？**
+
+# %%
+answer = None
+predictions.RETURNED.check(answer)

@@ -12,8 +12,8 @@ from chapters.ch07_controller.figures import controller_runs
 from kafka_learn.check import Prediction, Words
 from kafka_learn.recording.cluster_watches import broker_lane
 from kafka_learn.recording.recorded_run import Kind, RecordedRun
-from kafka_learn.recording.run_brokers import TOPIC
-from kafka_learn.recording.run_clusters import BROKER_IDS
+from kafka_learn.recording.run_brokers import TOPIC, wait_until
+from kafka_learn.recording.run_clusters import BROKER_IDS, WAIT_MS, running_brokers
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.partition_leader_selector import select_offline_partition_leader
 from kafka_lite.controller.partition_state_machine import VALID_PREVIOUS_STATES as PARTITION_TABLE
@@ -96,6 +96,21 @@ def leader_after(replicas: tuple[int, ...], dead: int) -> int:
     current = LeaderAndIsr(leader=replicas[0], isr=list(replicas))
     elected = select_offline_partition_leader(PARTITION, current, alive, set(BROKER_IDS) - {dead}, False)
     return elected.leader_and_isr.leader
+
+
+@functools.cache
+def leader_after_the_return() -> int:
+    """The leader when the preferred replica has died, has been replaced, and is back in the ISR."""
+    with running_brokers() as brokers:
+        brokers.create_topic((3, 1, 2))
+        brokers.stop(3)
+        brokers.wait_until_led(1)
+        brokers.start(3)
+        known = brokers.servers[1].metadata_cache
+        wait_until(lambda: 3 in getattr(known.get_partition_info(PARTITION), "isr", ()), WAIT_MS)
+        info = known.get_partition_info(PARTITION)
+        assert info is not None
+        return info.leader
 
 
 @functools.cache
@@ -242,5 +257,19 @@ REPLACED = Prediction(
     {
         "leader": Words("Who would choose it?", "由谁来选？"),
         "both": Words("One of them chooses the other.", "一个要由另一个来选。"),
+    },
+)
+RETURNED = Prediction(
+    leader_after_the_return,
+    Words(
+        "It comes back as a follower. The controller gives the preferred replicas their places back later, when it "
+        "finds "
+        "the leaders out of balance (`auto.leader.rebalance.enable`).",
+        "它回来时是备份副本。控制器要等到发现主副本分布不均衡时，才让优先副本重新当主副本"
+        "（`auto.leader.rebalance.enable`）。",
+    ),
+    {
+        3: Words("Who would move the leadership, as long as the leader lives?", "主副本还活着，由谁来换？"),
+        2: Words("Nothing has happened to the leader.", "主副本什么事也没有。"),
     },
 )
