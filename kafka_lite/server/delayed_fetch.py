@@ -91,7 +91,7 @@ class DelayedFetch(DelayedOperation):
         self._expired = expired
         self._should_throttle = should_throttle
         self._client_has_left = False
-        self._seen_changes = -REMEMBERED_CHANGES - 1  # before the first look: more than are remembered
+        self._seen_changes = -1  # before the first look there is always one more than are remembered
         self._available: dict[TopicPartition, int] = {}
         self._accumulated_bytes = 0
         self._throttled: set[TopicPartition] = set()

@@ -346,6 +346,9 @@ class KafkaApis:
         return respond
 
     def _send(self, request: Request, version: int, response: Response) -> None:
+        if request.client_has_left:
+            self._channel.no_operation(request)  # fifty thousand elements need not be encoded for nobody
+            return
         parts = encode_response(response, version, request.header.correlation_id)
         send = NetworkSend(request.connection_id, parts)
         self._channel.send_response(ChannelResponse(request, send))

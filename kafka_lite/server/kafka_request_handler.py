@@ -78,7 +78,7 @@ class KafkaRequestHandler:
             self.on_stop()
             return
         while request is not None:
-            if request.client_has_left and is_pointless(request):
+            if _is_for_nobody(request):
                 request = self._drop(request)
             elif request.frame is not None:
                 self._handle_large(request)
@@ -103,10 +103,12 @@ class KafkaRequestHandler:
         again meanwhile, holding the GIL for a tenth of a second each. Meanwhile others get the GIL sooner.
         """
         with without_collections(), short_turns():
-            if self._decode(request):
-                self._handle_or_divert(request)
-            else:
+            if not self._decode(request):
                 self._request_channel.let_next_in(request)
+            elif _is_for_nobody(request):  # its client has left meanwhile
+                self._drop(request)
+            else:
+                self._handle_or_divert(request)
 
     def _handle_or_divert(self, request: Request) -> Request | None:
         """Handle a request, or queue it behind others that must not be handled beside each other.
@@ -264,6 +266,10 @@ class KafkaRequestHandlerPool:
         busy = [thread.name for thread in threads if thread.is_alive()]
         if busy:
             logger.warning("Stopping while %s still handle a request", ", ".join(sorted(busy)))
+
+
+def _is_for_nobody(request: Request) -> bool:
+    return request.client_has_left and is_pointless(request)
 
 
 def _do_nothing() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kafka_lite.common.errors import Errors
-from kafka_lite.common.time import SYSTEM_TIME
+from kafka_lite.common.time import SYSTEM_TIME, MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.server.delayed_fetch import (
@@ -169,6 +169,34 @@ def test_a_fetch_does_not_wait_for_a_partition_that_is_not_led_here_any_more() -
         assert is_done(partition, AT_5, min_bytes=1000)
 
 
+@pytest.mark.parametrize(
+    ("epoch", "outcome", "completes"),
+    [
+        (-1, None, False),
+        (0, None, False),
+        (0, "diverging", True),
+        (1, "diverging", True),
+        (4, Errors.OFFSET_OUT_OF_RANGE.exception(), True),
+    ],
+)
+def test_a_follower_whose_log_diverges_learns_of_it(epoch: int, outcome: Any, completes: bool) -> None:
+    asked: list[tuple[Any, ...]] = []
+
+    def diverging_epoch(*args: Any) -> Any:
+        asked.append(args)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    partition = led_partition(end=5, stable=5)
+    partition.diverging_epoch = diverging_epoch
+    fetched_at = {TopicPartition("t", 0): (FetchPartition(5, 1000, last_fetched_epoch=epoch), AT_5)}
+    params = FetchParams(2, 100, 1, 1000, hard_max_bytes=False)
+    poll = DelayedFetch(params, fetched_at, lambda _: partition, list, lambda _: None)
+    assert poll.try_complete() is completes
+    assert asked == ([(partition.leader_replica_if_local.log, epoch, 5)] if epoch >= 0 else [])
+
+
 # ---- only what has changed -------------------------------------------------------------------------------------------
 
 
@@ -275,9 +303,20 @@ def test_a_throttled_partition_is_looked_at_each_time(new_fetch: Callable[[int],
     assert fetched.responses == [[]]
 
 
+def test_the_purgatory_is_that_of_fetches() -> None:
+    time = MockTime()
+    purgatory = DelayedFetchPurgatory(broker_id=3, purge_interval=7, time=time)
+    try:
+        assert (purgatory.name, purgatory._purge_interval, purgatory._timer._time) == ("Fetch", 7, time)
+        assert purgatory._reaper is not None
+        assert purgatory._reaper.name == "ExpirationReaper-3-Fetch"
+    finally:
+        purgatory.shutdown()
+
+
 def test_changes_are_remembered_up_to_a_number() -> None:
     changes = RecentChanges()
-    assert changes.since(-REMEMBERED_CHANGES - 1, 10**9) == (0, None)
+    assert changes.since(-1, 10**9) == (0, None)
     for number in range(5):
         changes.note(number % 3)
     assert changes.since(5, 10) == (5, set())

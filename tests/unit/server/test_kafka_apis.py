@@ -58,6 +58,14 @@ def test_a_response_that_cannot_be_encoded_closes_the_connection(apis: Apis, cap
     assert "Error when responding" in caplog.text
 
 
+def test_nothing_is_encoded_for_a_client_that_has_left(apis: Apis) -> None:
+    request = apis.handle(ApiKey.CREATE_TOPICS, 4, CreateTopicsRequest(topics=[CreatableTopic(name="t")]))
+    request.note_client_left()
+    apis.admin.callback([CreatableTopicResult(name="t", error_message="x" * 40_000)])
+    response = apis.answer()
+    assert (response.action, response.send) == (ResponseAction.NO_OP, None)
+
+
 # -- heads of the controller's large requests
 
 

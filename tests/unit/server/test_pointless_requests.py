@@ -20,9 +20,17 @@ from kafka_lite.protocol.messages.api_08_offset_commit import OffsetCommitReques
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Request as RequestMessage
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
+from kafka_lite.server.kafka_request_handler import KafkaRequestHandler
 from kafka_lite.server.pointless_requests import READING, is_pointless
 from tests.support.eventually import eventually
-from tests.support.network import connect, echo_correlation_id, read_correlation_id, request_frame, running_server
+from tests.support.network import (
+    connect,
+    echo_correlation_id,
+    needs_plain_package,
+    read_correlation_id,
+    request_frame,
+    running_server,
+)
 from tests.support.patience import patient_s
 
 NAME = "a name of a hundred bytes".ljust(100, ".")
@@ -117,6 +125,25 @@ def test_of_a_client_that_has_left_only_what_changes_something_is_handled(
             other.sendall(frame(LARGE_READ, number))
             assert read_correlation_id(other) == number
     assert broker.ids == [1, *([2] if is_handled else []), 3, 4]
+
+
+@needs_plain_package
+def test_a_client_that_leaves_while_its_request_is_decoded_is_noticed(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leaving(self: KafkaRequestHandler, request: Request) -> bool:
+        decoded = decode(self, request)
+        if request.header.correlation_id == 1:
+            request.note_client_left()
+        return decoded
+
+    decode = KafkaRequestHandler._decode
+    monkeypatch.setattr(KafkaRequestHandler, "_decode", leaving)
+    broker.door.set()
+    with running_server(broker.handle, io_threads=1) as server, connect(server) as client:
+        client.sendall(frame(LARGE_READ, 1) + frame(LARGE_READ, 2))
+        assert read_correlation_id(client) == 2, "the place of a large request is free again"
+    assert broker.ids == [2]
 
 
 def test_what_was_pipelined_behind_a_read_is_handled(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,8 +49,9 @@ class Apis:
     def handle(self, request: Request) -> None:
         self.handled.append(request.body)
 
-    def refuse(self, _request: Request, head: Message) -> bool:
+    def refuse(self, request: Request, head: Message) -> bool:
         assert isinstance(head, StopReplicaRequest)
+        assert request.header.api_key == head.API_KEY
         self.heads.append(head)
         return head.controller_epoch < 5
 
