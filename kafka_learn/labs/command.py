@@ -19,6 +19,7 @@ from rich.table import Table
 from kafka_learn.labs.grader import CheckResult, check, jvm_for_checks_of
 from kafka_learn.labs.grading.certificate_command import add_certificate
 from kafka_learn.labs.grading.grade_command import add_grade
+from kafka_learn.labs.hunting.hunt_command import add_hunt
 from kafka_learn.labs.in_page.importing import add_import
 from kafka_learn.labs.lab import Lab, UnknownLabError, all_labs, find_lab
 from kafka_learn.labs.measuring.measure_command import add_measure
@@ -67,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     hinting = of_a_lab("hint", "show the next hint for the current task", _hint)
     hinting.add_argument("task", nargs="?", type=int, help="show a hint for this task instead")
     of_a_lab("reset", "start over (your work is moved aside)", _reset)
+    add_hunt(verbs)
     add_measure(verbs)
     add_verbs(verbs)
     add_grade(verbs)

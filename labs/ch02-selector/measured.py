@@ -8,7 +8,7 @@ from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
 
 SHOWN = "receive four frames on each of eight connections, and answer each frame"
-SHOWN_ZH = "从八个连接各接收四个帧，每个帧都答复"
+SHOWN_ZH = "从八个连接各接收四个帧，每个帧都响应"
 ROUNDS = 800
 CONNECTIONS, FRAMES = 8, 4
 

@@ -135,6 +135,18 @@ _WORDS = {
     ),
     "slower": ("{percent} % more {what} than the reference.", "{what}比项目代码多 {percent}%。"),
     "as fast": ("As fast as the reference, by {what}.", "与项目代码一样快（按{what}）。"),
+    "no hunt": ("{lab} has no race hunt. These labs have one: {labs}", "{lab} 没有竞态搜索。有的是：{labs}"),
+    "hunting": ("hunting with {count} seeds", "正在用 {count} 个种子搜索"),
+    "nothing found": (
+        "{count} seeds, and every promise was kept.",
+        "试了 {count} 个种子，承诺全都守住了。",
+    ),
+    "race found": ("Seed {seed}: {broken}", "种子 {seed}：{broken}"),
+    "last steps": (
+        "The last statements, a lane for each thread:",
+        "最后执行的语句，每个线程一列：",
+    ),
+    "again": ("The same run again:", "再运行一次，完全相同："),
 }
 
 
