@@ -1,6 +1,6 @@
 """Errors of mechanisms whose modules are imported only where the mechanism is used.
 
-Kafka 0.10.2: none
+Kafka 0.10.2: none · book 2.3.2
 """
 
 from __future__ import annotations
