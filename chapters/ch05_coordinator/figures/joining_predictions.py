@@ -184,7 +184,7 @@ HEIR = Prediction(
         ),
         "ann": Words("She has left.", "她已经离开。"),
         "dan": Words("Sort the members that are left.", "请给剩下的成员排序。"),
-        "cid": Words("Sort the members that are left.", "请给剩下的成员排好次序。"),
+        "cid": Words("Somebody stands before cid.", "cid 前面还有人。"),
     },
 )
 MOVED_BY_RANGE = Prediction(
