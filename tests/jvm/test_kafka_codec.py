@@ -37,6 +37,8 @@ SAMPLES = 6
 JACKSON = "com.fasterxml.jackson.core:jackson-databind:2.16.2"
 REMOVED_IN_4 = {"LEADER_AND_ISR", "STOP_REPLICA", "UPDATE_METADATA", "CONTROLLED_SHUTDOWN"}
 LATER_THAN_3_9 = {
+    (ApiKey.OFFSET_COMMIT, 10),
+    (ApiKey.OFFSET_FETCH, 10),
     (ApiKey.LIST_OFFSETS, 10),
     (ApiKey.METADATA, 13),
     (ApiKey.DESCRIBE_CLUSTER, 2),
