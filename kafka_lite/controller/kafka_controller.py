@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
@@ -25,7 +25,7 @@ from kafka_lite.controller.controller_stats import ControllerStats
 from kafka_lite.controller.isr_change_notification_listener import IsrChangeNotificationListener
 from kafka_lite.controller.log_dir_failures import LogDirFailures
 from kafka_lite.controller.partition_leader_selector import PartitionLeaderSelector
-from kafka_lite.controller.partition_reassigner import AlterResults, PartitionReassigner
+from kafka_lite.controller.partition_reassigner import AlterResults, PartitionReassigner, Targets
 from kafka_lite.controller.partition_state_machine import PartitionStateMachine
 from kafka_lite.controller.replica_assignment import ReplicaAssignment
 from kafka_lite.controller.replica_leader_election import ElectionResults, ElectionType, ReplicaLeaderElection
@@ -382,10 +382,10 @@ class KafkaController:
     # ------------------------------------------------------------------------------ reassignments, elections on request
 
     def alter_partition_reassignments(
-        self, targets: Mapping[TopicPartition, list[int] | None], respond: Respond[AlterResults]
+        self, targets: Targets, respond: Respond[AlterResults], *, may_resize: bool = True
     ) -> None:
-        """Start reassignments, or cancel those whose new replicas are None. ``respond`` is called in another thread."""
-        self._request("AlterPartitionReassignments", lambda: self.reassigner.alter(targets), respond)
+        """Start reassignments, or cancel those without new replicas. ``respond`` is called in another thread."""
+        self._request("AlterPartitionReassignments", lambda: self.reassigner.alter(targets, may_resize), respond)
 
     def list_partition_reassignments(
         self, partitions: Collection[TopicPartition] | None, respond: Respond[dict[TopicPartition, ReplicaAssignment]]

@@ -26,6 +26,8 @@ from kafka_lite.zookeeper.znode_json import ZnodeDataError
 
 logger = logging.getLogger(__name__)
 
+Targets = Mapping[TopicPartition, list[int] | None]
+"""The new replicas of each partition; None to cancel its reassignment."""
 AlterResults = dict[TopicPartition, ApiError | None]
 """For each partition why it is not reassigned, or None."""
 
@@ -119,14 +121,16 @@ class PartitionReassigner:
         current = self._context.partitions_being_reassigned
         self._requests.remove_reassignments(lambda partition, _: partition in refused or partition not in current)
 
-    def alter(self, targets: Mapping[TopicPartition, list[int] | None]) -> AlterResults:
+    def alter(self, targets: Targets, may_resize: bool = True) -> AlterResults:
         """AlterPartitionReassignments: start reassignments; cancel those whose new replicas are None.
+
+        Unless it ``may_resize`` a partition, its number of replicas must stay: that of its target, if it has one.
 
         The last request wins: a partition that is in /admin/reassign_partitions is taken out.
         """
         results: AlterResults = {}
         for partition, target in targets.items():
-            results[partition] = self._refuse(partition, target)
+            results[partition] = self._refuse(partition, target, may_resize)
         accepted = {partition for partition, error in results.items() if error is None}
         if accepted:
             self._requests.remove_reassignments(lambda partition, _: partition in accepted)
@@ -168,11 +172,14 @@ class PartitionReassigner:
 
     # ------------------------------------------------------------------------------------------------------ decisions
 
-    def _refuse(self, partition: TopicPartition, target: list[int] | None) -> ApiError | None:
+    def _refuse(self, partition: TopicPartition, target: list[int] | None, may_resize: bool) -> ApiError | None:
         """Why the API does not accept a target (None: a cancellation)."""
         if target is None or (error := _malformed(target)) is not None:
             return None if target is None else error
         current = self._current(partition)
+        if current is not None and not may_resize and len(target) != (size := len(current.target_replicas)):
+            message = f"The replication factor is changed from {size} to {len(target)}"
+            return ApiError(Errors.INVALID_REPLICATION_FACTOR, message)
         added = current.reassign_to(target).adding_replicas if current is not None else []
         live = self._context.live_broker_ids
         if set(added) <= live:

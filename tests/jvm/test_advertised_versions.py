@@ -25,18 +25,15 @@ SHARE_GROUPS = "share groups (KIP-932)"
 KRAFT = "the controllers of KRaft; ours are in ZooKeeper"
 NOT_SERVED = {
     "ADD_RAFT_VOTER": (0, KRAFT),
-    "ALTER_PARTITION_REASSIGNMENTS": (1, "a replication factor that must not change (KIP-860)"),
     "ALTER_SHARE_GROUP_OFFSETS": (0, SHARE_GROUPS),
     "DELETE_SHARE_GROUP_OFFSETS": (0, SHARE_GROUPS),
     "DELETE_SHARE_GROUP_STATE": (0, SHARE_GROUPS),
-    "DESCRIBE_GROUPS": (6, "GROUP_ID_NOT_FOUND in place of a dead group (KIP-1043)"),
     "DESCRIBE_QUORUM": (2, KRAFT),
     "DESCRIBE_SHARE_GROUP_OFFSETS": (0, SHARE_GROUPS),
     "END_TXN": (5, TRANSACTIONS),
     "FETCH": (18, "the high watermark of a follower, in KRaft only"),
     "FIND_COORDINATOR": (6, SHARE_GROUPS),
     "INITIALIZE_SHARE_GROUP_STATE": (0, SHARE_GROUPS),
-    "LIST_TRANSACTIONS": (2, "a pattern of transactional ids (KIP-1152)"),
     "PRODUCE": (13, f"{TRANSACTIONS}; topic ids"),
     "READ_SHARE_GROUP_STATE": (0, SHARE_GROUPS),
     "READ_SHARE_GROUP_STATE_SUMMARY": (0, SHARE_GROUPS),

@@ -84,7 +84,8 @@ class GroupAdmin:
         def describe(coordinator: Address) -> _Errors:
             response = self._client.send(coordinator, DescribeGroupsRequest(groups=[group]), DescribeGroupsResponse)
             found[:] = [each.group_state for each in response.groups]
-            return [each.error_code for each in response.groups]
+            not_found = Errors.GROUP_ID_NOT_FOUND.code  # since version 6; the state is Dead all the same
+            return [0 if each.error_code == not_found else each.error_code for each in response.groups]
 
         self._at_coordinator(group, describe)
         return found[0]

@@ -50,13 +50,14 @@ class GroupAdmin:
         return ListGroupsResponse(error_code=error.code, groups=groups)
 
     def handle_describe_group(self, group_id: str) -> DescribedGroup:
-        """State and members of a group. An unknown group is Dead."""
+        """State and members of a group. An unknown group is Dead, and has an error message, but no error."""
         error = self._coordinator.check_group(group_id, may_be_nameless=True)
         if error is not Errors.NONE:
             return DescribedGroup(group_id=group_id, error_code=error.code)
         group = self._groups.get_group(group_id)
         if group is None or group.modern is not None:
-            return DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value)
+            reason = f"Group {group_id} {'not found' if group is None else 'is not a classic group'}."
+            return DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value, error_message=reason)
         with group.lock:
             return _described(group)
 

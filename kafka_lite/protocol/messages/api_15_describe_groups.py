@@ -9,7 +9,7 @@ from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean, bytes_, int16, int32, string
 
 
-class DescribeGroupsRequest(Request, api_key=ApiKey.DESCRIBE_GROUPS, versions="0-5", flexible="5+"):
+class DescribeGroupsRequest(Request, api_key=ApiKey.DESCRIBE_GROUPS, versions="0-6", flexible="5+"):
     """The groups.
 
     v3  include_authorized_operations
@@ -36,6 +36,7 @@ class DescribedGroup(Struct):
     """A group."""
 
     error_code: int = int16()
+    error_message: str | None = string(versions="6+", nullable="6+", default=None)
     group_id: str = string()
     group_state: str = string()  # Empty, PreparingRebalance, CompletingRebalance (0.10.2: AwaitingSync), Stable, Dead
     protocol_type: str = string()
@@ -44,7 +45,7 @@ class DescribedGroup(Struct):
     authorized_operations: int = int32(versions="3+", default=-2147483648)
 
 
-class DescribeGroupsResponse(Response, api_key=ApiKey.DESCRIBE_GROUPS, versions="0-5", flexible="5+"):
+class DescribeGroupsResponse(Response, api_key=ApiKey.DESCRIBE_GROUPS, versions="0-6", flexible="5+"):
     """A description of each group; one that does not exist is Dead.
 
     v1  throttle_time_ms
@@ -52,6 +53,7 @@ class DescribeGroupsResponse(Response, api_key=ApiKey.DESCRIBE_GROUPS, versions=
     v3  authorized_operations
     v4  group_instance_id
     v5  compact lengths and tagged fields
+    v6  error_message; a group that does not exist has the error GROUP_ID_NOT_FOUND (KIP-1043)
     """
 
     throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota delays the client

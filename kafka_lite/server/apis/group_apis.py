@@ -28,6 +28,7 @@ FIRST_JOIN_VERSION_WITH_NULLABLE_PROTOCOL = 7
 FIRST_JOIN_VERSION_WITH_SKIPPED_ASSIGNMENT = 9
 FIRST_LEAVE_VERSION_WITH_MANY_MEMBERS = 3
 FIRST_SYNC_VERSION_WITH_PROTOCOL = 5
+FIRST_DESCRIBE_VERSION_WITH_ERROR = 6
 
 MAX_PROTOCOLS = 100
 """How many protocols a member may support. Clients have one or two."""
@@ -118,11 +119,16 @@ class GroupApis:
     # ── administrators ────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_describe_groups(
-        self, _request: Request, body: describe_groups.DescribeGroupsRequest, respond: Respond
+        self, request: Request, body: describe_groups.DescribeGroupsRequest, respond: Respond
     ) -> None:
-        """State and members of groups."""
+        """State and members of groups. One that there is not is Dead, and since version 6 an error."""
+        knows_error = request.header.api_version >= FIRST_DESCRIBE_VERSION_WITH_ERROR
         groups = [self._admin.handle_describe_group(group_id) for group_id in body.groups]
         for group in groups:
+            if not knows_error:
+                group.error_message = None
+            elif group.error_message is not None:
+                group.error_code = Errors.GROUP_ID_NOT_FOUND.code
             group.authorized_operations = (
                 GROUP_OPERATIONS if body.include_authorized_operations else NO_AUTHORIZED_OPERATIONS
             )

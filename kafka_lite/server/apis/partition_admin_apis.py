@@ -62,6 +62,8 @@ class PartitionAdminApis:
             for partition in topic.partitions
         }
 
+        may_resize = body.allow_replication_factor_change
+
         def on_results(results: AlterResults | None) -> None:
             if results is None:
                 respond(
@@ -82,9 +84,13 @@ class PartitionAdminApis:
                 )
                 for topic, partitions in _by_topic(_codes(_ordered(results, targets))).items()
             ]
-            respond(alter_reassignments.AlterPartitionReassignmentsResponse(error_message=None, responses=topics))
+            respond(
+                alter_reassignments.AlterPartitionReassignmentsResponse(
+                    error_message=None, responses=topics, allow_replication_factor_change=may_resize
+                )
+            )
 
-        self._controller.alter_partition_reassignments(targets, on_results)
+        self._controller.alter_partition_reassignments(targets, on_results, may_resize=may_resize)
 
     def handle_list_partition_reassignments(
         self, _request: Request, body: list_reassignments.ListPartitionReassignmentsRequest, respond: Respond

@@ -13,6 +13,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_names import is_internal
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.coordinator.group.modern.regular_expressions import matching_topics
 from kafka_lite.coordinator.transaction.transaction_coordinator import TransactionCoordinator
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
 from kafka_lite.network.request import Request
@@ -158,6 +159,9 @@ class TransactionApis:
             found = self._coordinator.list_transactions(
                 states if body.state_filters else None, frozenset(body.producer_id_filters), body.duration_filter
             )
+            if pattern := body.transactional_id_pattern:
+                wanted = matching_topics(pattern, found)
+                found = {each: current for each, current in found.items() if each in wanted}
         except ApiError as failure:
             respond(list_transactions.ListTransactionsResponse(error_code=failure.error.code))
             return

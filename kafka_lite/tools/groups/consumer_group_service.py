@@ -205,7 +205,8 @@ class ConsumerGroupService:
             return []
         response = self._channel.send(DescribeGroupsRequest(groups=list(groups)), DescribeGroupsResponse, broker)
         for each in response.groups:
-            self._check(each.error_code, f"group '{each.group_id}'")
+            if each.error_code != Errors.GROUP_ID_NOT_FOUND.code:  # it is Dead by now
+                self._check(each.error_code, f"group '{each.group_id}'")
         return [self._description(broker, each) for each in response.groups]
 
     def _description(self, broker: int, described: DescribedGroup) -> GroupDescription:

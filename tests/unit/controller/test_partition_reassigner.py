@@ -391,6 +391,17 @@ def test_the_api_refuses_new_replicas_on_dead_brokers_and_the_znode_does_not(con
     assert controller.is_reassigning()
 
 
+@pytest.mark.parametrize("target", [[3], [1, 2, 3]])
+def test_a_request_may_forbid_another_number_of_replicas(controller, target):
+    error = controller.reassigner.alter({P: target}, may_resize=False)[P]
+    assert error.error is Errors.INVALID_REPLICATION_FACTOR
+    assert str(error) == f"The replication factor is changed from 2 to {len(target)}"
+    assert not controller.is_reassigning()
+    assert controller.reassigner.alter({P: [3, 1]}, may_resize=False)[P] is None
+    error = controller.reassigner.alter({P: target}, may_resize=False)[P]
+    assert error.error is Errors.INVALID_REPLICATION_FACTOR, "during a reassignment that of its target counts"
+
+
 def test_the_api_accepts_an_old_replica_on_a_dead_broker(controller):
     controller.die(2)
     assert controller.alter([2, 3]) is Errors.NONE

@@ -25,7 +25,7 @@ TABLE: list[tuple[ApiKey, int, int, int | None]] = [
     (ApiKey.HEARTBEAT, 0, 4, 4),
     (ApiKey.LEAVE_GROUP, 0, 5, 4),
     (ApiKey.SYNC_GROUP, 0, 5, 4),
-    (ApiKey.DESCRIBE_GROUPS, 0, 5, 5),
+    (ApiKey.DESCRIBE_GROUPS, 0, 6, 5),
     (ApiKey.LIST_GROUPS, 0, 5, 3),
     (ApiKey.SASL_HANDSHAKE, 0, 1, None),
     (ApiKey.API_VERSIONS, 0, 4, 3),

@@ -82,6 +82,19 @@ def test_authorized_operations_are_returned_on_request(apis: Apis) -> None:
         assert (group.group_state, group.authorized_operations) == ("Dead", told)
 
 
+@pytest.mark.parametrize(("version", "error"), [(5, Errors.NONE), (6, Errors.GROUP_ID_NOT_FOUND)])
+def test_a_group_that_there_is_not_is_an_error_since_version_6(apis: Apis, version: int, error: Errors) -> None:
+    body = describe_groups.DescribeGroupsRequest(groups=["nobody"])
+    (group,) = apis.ask(apis.group_apis.handle_describe_groups, version, body).groups
+    assert (group.group_state, Errors.for_code(group.error_code)) == ("Dead", error)
+    if version >= 6:
+        assert group.error_message == "Group nobody not found."
+    apis.groups.commit(1)
+    body = describe_groups.DescribeGroupsRequest(groups=[GROUP])
+    (group,) = apis.ask(apis.group_apis.handle_describe_groups, version, body).groups
+    assert (group.group_state, group.error_code) == ("Empty", 0)
+
+
 def test_a_group_that_is_listed_twice_is_deleted_once(apis: Apis) -> None:
     apis.groups.commit(1)
     body = delete_groups.DeleteGroupsRequest(groups_names=[GROUP, GROUP, "nobody"])

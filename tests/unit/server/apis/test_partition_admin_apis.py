@@ -30,9 +30,10 @@ class Controller:
     def __init__(self) -> None:
         self.results: dict[TopicPartition, Any] | None = {}
         self.asked: Any = ()
+        self.may_resize: bool | None = None
 
-    def alter_partition_reassignments(self, targets: Any, callback: Any) -> None:
-        self.asked = dict(targets)
+    def alter_partition_reassignments(self, targets: Any, callback: Any, *, may_resize: bool) -> None:
+        self.asked, self.may_resize = dict(targets), may_resize
         callback(self.results)
 
     def list_partition_reassignments(self, wanted: Any, callback: Any) -> None:
@@ -112,6 +113,13 @@ def test_reassignments_are_started_and_cancelled(apis: Apis) -> None:
         for topic in response.responses
     ] == [("t", [(1, Errors.NONE), (0, Errors.NONE)]), ("u", [(0, Errors.NO_REASSIGNMENT_IN_PROGRESS)])]
     assert response.responses[1].partitions[0].error_message == "none"
+
+
+@pytest.mark.parametrize("may_resize", [True, False])
+def test_the_number_of_replicas_may_be_kept(apis: Apis, may_resize: bool) -> None:
+    body = alter_reassignments.AlterPartitionReassignmentsRequest(allow_replication_factor_change=may_resize)
+    response = apis.handle("alter_partition_reassignments", body)
+    assert (apis.controller.may_resize, response.allow_replication_factor_change) == (may_resize, may_resize)
 
 
 @pytest.mark.parametrize(("topics", "asked"), [(None, None), ([("t", [0, 1])], [T0, T1]), ([], [])])

@@ -236,3 +236,15 @@ def test_transactions_are_listed_by_state_and_producer(
     assert response.unknown_state_filters == unknown
     (listed,) = response.transaction_states
     assert (listed.transactional_id, listed.producer_id, listed.transaction_state) == ("x", 70, "Ongoing")
+
+
+@pytest.mark.parametrize(("pattern", "found"), [(None, ["x"]), ("", ["x"]), ("x|y", ["x"]), ("x.", []), ("y", [])])
+def test_transactions_are_listed_by_a_pattern_of_whole_ids(apis: Apis, pattern: str | None, found: list[str]) -> None:
+    body = list_transactions.ListTransactionsRequest(transactional_id_pattern=pattern)
+    response = apis.handle("list_transactions", body, 2)
+    assert [each.transactional_id for each in response.transaction_states] == found
+
+
+def test_a_pattern_that_is_no_expression_is_refused(apis: Apis) -> None:
+    body = list_transactions.ListTransactionsRequest(transactional_id_pattern="(")
+    assert apis.handle("list_transactions", body, 2).error_code == Errors.INVALID_REGULAR_EXPRESSION.code
