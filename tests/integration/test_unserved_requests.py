@@ -51,10 +51,10 @@ def test_an_api_without_a_codec_is_reported_once(cluster: Cluster, reports: Repo
 def test_a_version_with_a_codec_is_reported_once(cluster: Cluster, reports: Reports) -> None:
     request = FindCoordinatorRequest(coordinator_keys=["g"])
     for _ in range(2):
-        with channel(cluster, "abortable") as abortable, pytest.raises(OSError, match="closed"):
-            abortable.exchange(request, 5)
+        with channel(cluster, "sharing") as sharing, pytest.raises(OSError, match="closed"):
+            sharing.exchange(request, 6)
     assert reports() == [
-        "Client 'abortable' at 127.0.0.1 asks for FindCoordinator version 5, "
+        "Client 'sharing' at 127.0.0.1 asks for FindCoordinator version 6, "
         "which this broker does not serve yet: closing connection …"
     ]
 
