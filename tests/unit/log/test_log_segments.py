@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
+from kafka_lite.log.producers.aborted_txn import AbortedTxn
 
 BASES = (0, 20, 45, 70)
 
@@ -107,3 +111,87 @@ def test_a_reader_keeps_the_segments_that_it_began_with(segments: LogSegments) -
     segments.clear()
     assert bases(reading) == [20, 45, 70]
     assert len(segments) == 0
+
+
+# ---- aborted transactions --------------------------------------------------------------------------------------------
+
+FIRST, SECOND, THIRD, LAST = (
+    AbortedTxn(1, first_offset=2, last_offset=10, last_stable_offset=4),
+    AbortedTxn(2, first_offset=5, last_offset=25, last_stable_offset=20),
+    AbortedTxn(3, first_offset=21, last_offset=30, last_stable_offset=31),
+    AbortedTxn(4, first_offset=50, last_offset=60, last_stable_offset=61),
+)
+
+
+def indexed(base_offset: int, *entries: AbortedTxn, upper: int | None = None) -> Any:
+    """A segment that is only its indexes; ``upper`` is the bound for 100 bytes after position 7."""
+    return SimpleNamespace(
+        base_offset=base_offset,
+        txn_index=SimpleNamespace(entries=list(entries)),
+        offset_index=SimpleNamespace(upper_bound_offset=lambda position: upper if position == 107 else -1),
+    )
+
+
+def with_aborted(*, upper: int | None = None) -> LogSegments:
+    segments = LogSegments()
+    for segment in (indexed(0, FIRST), indexed(20, SECOND, THIRD, upper=upper), indexed(45, LAST)):
+        segments.add(segment)
+    return segments
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "found"),
+    [
+        (0, 2, []),
+        (0, 3, [FIRST]),
+        (10, 12, [FIRST, SECOND]),
+        (11, 12, [SECOND]),
+        (25, 26, [SECOND, THIRD]),
+        (25, 21, [SECOND]),
+        (26, 40, [THIRD]),
+        (26, 50, [THIRD]),
+        (26, 51, [THIRD, LAST]),
+        (61, 99, []),
+    ],
+)
+def test_aborted_transactions_that_overlap_a_range(start: int, end: int, found: list[AbortedTxn]) -> None:
+    assert with_aborted().aborted_between(start, end) == found
+
+
+def test_indexes_are_read_until_no_later_marker_can_concern_the_range() -> None:
+    never_read = AbortedTxn(5, first_offset=3, last_offset=12, last_stable_offset=13)
+    segments = LogSegments()
+    segments.add(indexed(0, FIRST, never_read))
+    assert segments.aborted_between(2, 4) == [FIRST], "its stable offset says that nothing before 4 is open"
+    assert segments.aborted_between(2, 5) == [FIRST, never_read]
+
+
+@pytest.mark.parametrize(
+    ("segment", "start", "upper", "found"),
+    [
+        (20, 22, 24, [SECOND, THIRD]),
+        (20, 26, 27, [THIRD]),
+        (20, 26, 55, [THIRD, LAST]),
+        (20, 22, None, [SECOND, THIRD]),  # the end of the segment
+        (45, 50, None, [LAST]),  # the end of the log
+    ],
+)
+def test_the_transactions_of_what_was_read(
+    segment: int, start: int, upper: int | None, found: list[AbortedTxn]
+) -> None:
+    segments = with_aborted(upper=upper)
+    if segment == 45:
+        segments.add(indexed(45, LAST, upper=upper))
+    assert segments.aborted_transactions(LogOffsetMetadata(start, segment, 7), 100, 99) == found
+
+
+def test_without_an_index_entry_the_next_segment_or_the_log_is_the_end() -> None:
+    beyond = AbortedTxn(6, first_offset=45, last_offset=46, last_stable_offset=47)
+    segments = LogSegments()
+    for each in (indexed(20), indexed(45, beyond), indexed(70)):
+        segments.add(each)
+    assert segments.aborted_transactions(LogOffsetMetadata(22, 20, 7), 100, 99) == []
+    assert segments.aborted_transactions(LogOffsetMetadata(45, 45, 7), 100, 99) == [beyond]
+    segments.remove(70)
+    assert segments.aborted_transactions(LogOffsetMetadata(45, 45, 7), 100, 45) == []
+    assert segments.aborted_transactions(LogOffsetMetadata(45, 45, 7), 100, 46) == [beyond]
