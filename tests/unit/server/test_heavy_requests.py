@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_lite.clients.fetch_metadata import INVALID_SESSION_ID
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_00_produce import ProduceRequest, TopicProduceData
@@ -49,3 +50,14 @@ def test_produce_requests_are_judged_and_others_are_not_heavy() -> None:
     assert is_heavy(ApiKey.PRODUCE, many)
     assert not is_heavy(ApiKey.PRODUCE, ProduceRequest())
     assert not is_heavy(ApiKey.HEARTBEAT, HeartbeatRequest())
+
+
+@pytest.mark.parametrize("replica_id", [0, 1])
+def test_the_broker_with_the_id_zero_is_a_follower_like_any_other(replica_id: int) -> None:
+    assert not is_heavy(ApiKey.FETCH, fetch(MAX_PARTITIONS_AT_ONCE + 1, 0, replica_id))
+
+
+def test_without_a_session_none_is_looked_up() -> None:
+    header = RequestHeader(api_key=ApiKey.FETCH, api_version=7, correlation_id=1)
+    request = Request(0, "c", "P", "P", "127.0.0.1", header, fetch(2, INVALID_SESSION_ID), 1, 0)
+    assert not HeavyRequests(lambda _: pytest.fail("there is no session")).includes(request)
