@@ -394,7 +394,7 @@ def test_each_source_of_a_broker_config_keeps_its_value(broker):
         (BROKER_RESOURCE, "2", Errors.INVALID_REQUEST),
         (BROKER_RESOURCE, "x", Errors.INVALID_REQUEST),
         (8, "2", Errors.INVALID_REQUEST),
-        (32, "g", Errors.INVALID_REQUEST),
+        (99, "g", Errors.INVALID_REQUEST),
     ],
 )
 def test_unknown_resources_cannot_be_described(broker, kind, name, error):
@@ -459,7 +459,7 @@ def test_a_list_is_appended_to_what_the_broker_has_by_default(broker):
             "Cannot update these configs dynamically",
         ),
         (BROKER_RESOURCE, "2", {"num_io_threads": "9"}, Errors.INVALID_REQUEST, "expected 1"),
-        (8, "1", {"a": "b"}, Errors.INVALID_REQUEST, "only supported for topics and brokers"),
+        (8, "1", {"a": "b"}, Errors.INVALID_REQUEST, "only supported for topics, brokers and groups"),
     ],
 )
 def test_invalid_alterations_are_rejected(broker, kind, name, configs, error, says):
