@@ -9,7 +9,6 @@ import json
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,14 +55,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             text = HTML.format(language=language, elements=elements(lab, "assets/labs"))
             (folder / f"{language}-{lab.name}.html").write_text(text, encoding="utf-8")
     return folder
-
-
-@pytest.fixture(scope="module")
-def shared(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Page]:
-    """A page of a browser that shows one lab after the other: it keeps the compiled interpreter."""
-    with chromium.served(site) as address, chromium.page(tmp_path_factory.mktemp("profile")) as page:
-        page.home = address
-        yield page
 
 
 def write(page: chromium.Page, text: str, file: int = 0) -> None:
@@ -230,8 +221,10 @@ def test_a_reader_stops_a_check(site: Path, tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", [lab.name for lab in all_labs() if lab.in_page])
-def test_the_shipped_code_gets_all_points_in_the_browser(shared: chromium.Page, name: str) -> None:
-    opened(shared, shared.home, name)
-    for number, text in enumerate(answers(name).values()):
-        write(shared, text, number)
-    assert checked(shared).startswith("The tests pass."), shared.evaluate("document.body.innerText")
+def test_the_shipped_code_gets_all_points_in_the_browser(site: Path, tmp_path: Path, name: str) -> None:
+    """Each has a browser of its own: one that has run fifty interpreters may lose its page."""
+    with chromium.served(site) as address, chromium.page(tmp_path / "profile") as page:
+        opened(page, address, name)
+        for number, text in enumerate(answers(name).values()):
+            write(page, text, number)
+        assert checked(page).startswith("The tests pass."), page.evaluate("document.body.innerText")
