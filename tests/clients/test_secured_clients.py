@@ -54,7 +54,7 @@ def of_kafkajs() -> Client:
 
 def client(name: str, folder: Path) -> Client:
     """All attempts at once, by a client."""
-    if name in ("franz-go", "sarama"):
+    if name in ("franz-go", "sarama", "kafka-go"):
         return of_go(f"{name.replace('-', '_')}_secured", folder)
     if name == "kafkajs":
         return of_kafkajs()
@@ -67,7 +67,7 @@ def client(name: str, folder: Path) -> Client:
 
 
 PYTHONS = ("librdkafka", "kafka-python", "aiokafka")
-OTHERS = ("franz-go", "sarama", "kafkajs")
+OTHERS = ("franz-go", "sarama", "kafka-go", "kafkajs")
 
 
 @pytest.mark.parametrize("name", [*PYTHONS, *(pytest.param(each, marks=pytest.mark.jvm) for each in OTHERS)])

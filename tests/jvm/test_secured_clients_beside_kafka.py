@@ -1,7 +1,7 @@
 """Clients of all languages on secured listeners: the same outcome with our broker as with Kafka 3.9.1.
 
-Each attempt of the table is made by librdkafka, kafka-python, aiokafka, franz-go, Sarama, kafkajs and Java 3.9.1: the
-right password and certificate, and each way in which they can be wrong.
+Each attempt of the table is made by librdkafka, kafka-python, aiokafka, franz-go, Sarama, kafka-go, kafkajs and Java
+from 2.8 to 4.1: the right password and certificate, and each way in which they can be wrong.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kafka_lite.server.broker_process import free_port
 from kafka_lite.testing.cluster import Cluster
 from tests.clients.test_secured_clients import OTHERS, PYTHONS, Client, client
 from tests.support.jvm import classpath, compile_java, run_java
-from tests.support.real_kafka import TODAYS, real_kafka_with_zookeeper
+from tests.support.real_kafka import LAST_OF_2, TODAYS, real_kafka_with_zookeeper
 from tests.support.secured_clients import Attempt, outcome
 from tests.support.secured_listeners import HOST, NAMES, attempts, create_users, right, settings
 
@@ -26,6 +26,8 @@ pytestmark = [
     # kafka-python leaves the sockets of refused connections open
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"),
 ]
+
+JAVAS = tuple(f"java {version}" for version in (LAST_OF_2, TODAYS, "4.1.0"))
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +48,9 @@ def ours() -> Iterator[dict[str, int]]:
         yield ports
 
 
-def java() -> Client:
-    """The client of 3.9.1: all attempts in one process."""
-    jars = classpath(f"org.apache.kafka:kafka-clients:{TODAYS}")
+def java(version: str) -> Client:
+    """A client of Java: all attempts in one process."""
+    jars = classpath(f"org.apache.kafka:kafka-clients:{version}")
     classes = compile_java(Path(__file__).with_name("SecuredClient.java"), jars)
 
     def run(rows: Sequence[Attempt]) -> list[str]:
@@ -59,11 +61,11 @@ def java() -> Client:
     return run
 
 
-@pytest.mark.parametrize("name", [*PYTHONS, *OTHERS, "java"])
+@pytest.mark.parametrize("name", [*PYTHONS, *OTHERS, *JAVAS])
 def test_the_same_comes_of_it(theirs: dict[str, int], ours: dict[str, int], name: str, tmp_path: Path) -> None:
-    attempt_all = java() if name == "java" else client(name, tmp_path)
+    attempt_all = java(name.removeprefix("java ")) if name in JAVAS else client(name, tmp_path)
     rows = attempts(ours)
     found = dict(zip((each.name for each in rows), attempt_all(rows), strict=True))
     expected = dict(zip(found, attempt_all(attempts(theirs)), strict=True))
     assert found == expected
-    assert {each for each, result in found.items() if result == "ok"} == right(name)
+    assert {each for each, result in found.items() if result == "ok"} == right(name), found

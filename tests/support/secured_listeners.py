@@ -22,8 +22,12 @@ SESSION_MS, STAY_MS = 16_000, 18_000
 AUTHORITY, FOREIGN = CertificateAuthority(), CertificateAuthority("someone else")
 NAMES = ("TLS", "MUTUAL", "PASSWORDS", "SHORT", "FEW")
 """Listeners: TLS alone; with certificates of clients; all mechanisms; sessions that end; SCRAM-SHA-512 only."""
-OTHERWISE = {"aiokafka": {"session", "oauthbearer expired"}, "java": {"oauthbearer"}}
-"""aiokafka knows nothing of sessions and takes a refused token for a success; Java's client alone makes no tokens."""
+OTHERWISE = {
+    "aiokafka": {"session", "oauthbearer expired"},
+    "kafka-go": {"session"},
+    **{f"java {version}": {"oauthbearer"} for version in ("2.8.2", "3.9.1", "4.1.0")},
+}
+"""aiokafka and kafka-go have no sessions, aiokafka takes a refused token for a success, Java makes no tokens."""
 
 
 def settings(ports: dict[str, int]) -> dict[str, str]:
