@@ -43,5 +43,14 @@ HUNTS = {
             "every record is sent once, those of a thread in their order",
             "每条记录只发送一次，同一个线程的记录按次序发送",
         ),
+        *(
+            Hunt(
+                lab,
+                f"{_HERE}.transactions_hunt:main",
+                "what is below the last stable offset is decided, and its marker replicated",
+                "最后稳定偏移量以下的事务都已有结果，标记也已复制",
+            )
+            for lab in ("ch10-last-stable-offset", "ch10-read-committed")
+        ),
     )
 }

@@ -70,6 +70,8 @@ def main() -> None:
     unanswered = sum(request.responses == 0 for request in requests)
     twice = sum(request.responses > 1 for request in (*requests, late))
     purgatory.shutdown()
-    assert not unanswered, f"{unanswered} requests wait for their timeout, though their condition holds: a lost wake-up"
-    assert not twice, f"{twice} requests were answered twice: on_complete is called exactly once"
+    assert not unanswered, (
+        f"{unanswered} of {len(requests)} requests wait for their timeout, though their condition holds: a lost wake-up"
+    )
+    assert not twice, f"{twice} of {len(requests) + 1} requests were answered twice: on_complete is called exactly once"
     assert not any(request.expired for request in requests), "a request expired that was completed long before"

@@ -31,6 +31,15 @@ RACES = [
     ("ch06-purgatory", PURGATORY, "def purge_completed", LOCK, "if True:", 100),
     ("ch02-record-accumulator", ACCUMULATOR, "def _append_to_new_batch", LOCK, "if True:", 100),
     ("ch02-record-accumulator", ACCUMULATOR, "def _drain_node", LOCK, "if True:", 100),
+    ("ch10-last-stable-offset", "kafka_lite.log.log", "def last_stable_offset",
+     "        if first_unstable is None:",
+     "        first_unstable = self.producer_state.transactions.first_unstable_offset(high_watermark)\n"
+     "        if transactions.first_unstable_offset(high_watermark) is None:", 100),
+    ("ch10-read-committed", "kafka_lite.log.producers.open_transactions", "def after",
+     "        return OpenTransactions(unended, (*self.ended, *in_order)), aborted",
+     "        changed = OpenTransactions(unended)\n        for name in ('_first_unended', 'is_empty', 'unended'):\n"
+     "            setattr(self, name, getattr(changed, name))\n        self.ended = (*self.ended, *in_order)\n"
+     "        self.is_empty = not self.unended and not self.ended\n        return self, aborted", 100),
 ]  # fmt: skip
 """Lab, module, function, what is in it, what takes its place, and within how many seeds that is found."""
 
