@@ -19,6 +19,8 @@ from kafka_lite.protocol.messages.consumer_protocol import (
 from kafka_lite.protocol.schema_error import SchemaError
 from kafka_lite.protocol.version_prefixed import decode_with_version, encode_with_version, read_version
 
+ASSIGNORS_OF_KAFKA = frozenset({"range", "roundrobin", "sticky", "cooperative-sticky"})
+
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedSubscription:
@@ -42,15 +44,17 @@ def read_subscription(metadata: bytes, topics: TopicsImage) -> EmbeddedSubscript
     return EmbeddedSubscription(frozenset(found.topics), _by_id(found.owned_partitions, topics), found.rack_id or None)
 
 
-def read_assignment(assignment: bytes, topics: TopicsImage) -> TopicIdPartitions:
+def read_assignment(assignment: bytes, assignor: str, topics: TopicsImage) -> TopicIdPartitions:
     """The partitions of an assignment; none if it is empty. Raises SchemaError.
 
-    Bytes of the assignor's own cannot be kept, so such an assignment is refused, too.
+    Bytes of a custom assignor cannot be kept, so such an assignment is refused, too. Kafka's own assignors have none
+    there, but librdkafka as a leader repeats what the member said when it joined, which it will say again. (Kafka
+    refuses these groups, and librdkafka then takes the refusal as fatal.)
     """
     if not assignment:
         return {}
     found = decode_with_version(ConsumerProtocolAssignment, assignment, lenient=True)
-    if found.user_data:
+    if found.user_data and assignor not in ASSIGNORS_OF_KAFKA:
         raise SchemaError("userData from a custom assignor would be lost")
     return _by_id(found.assigned_partitions, topics)
 

@@ -66,7 +66,7 @@ def _upgraded(
     subscription = read_subscription(member.metadata(chosen), topics)
     # A rebalance that did not end has cleared the assignment. A cooperative member still has what it said when it
     # joined.
-    has = read_assignment(member.assignment, topics) or subscription.owned
+    has = read_assignment(member.assignment, chosen, topics) or subscription.owned
     return ConsumerGroupMember(
         member.member_id,
         instance_id=member.group_instance_id,

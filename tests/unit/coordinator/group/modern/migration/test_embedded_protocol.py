@@ -49,13 +49,17 @@ def test_what_is_no_subscription_is_refused(metadata: bytes) -> None:
 
 def test_an_assignment_is_read_by_topic_ids() -> None:
     assigned = ConsumerProtocolAssignment(assigned_partitions=OWNED)
-    assert read_assignment(encode_with_version(assigned, 1), TOPICS) == {topic_id("t"): frozenset({0, 2})}
-    assert read_assignment(b"", TOPICS) == {}
+    assert read_assignment(encode_with_version(assigned, 1), "range", TOPICS) == {topic_id("t"): frozenset({0, 2})}
+    assert read_assignment(b"", "range", TOPICS) == {}
 
 
-def test_bytes_of_an_assignor_cannot_be_kept() -> None:
+def test_bytes_of_a_custom_assignor_cannot_be_kept() -> None:
+    assigned = encode_with_version(ConsumerProtocolAssignment(assigned_partitions=OWNED, user_data=b"x"), 0)
     with pytest.raises(SchemaError, match="custom assignor"):
-        read_assignment(encode_with_version(ConsumerProtocolAssignment(user_data=b"x"), 0), TOPICS)
+        read_assignment(assigned, "stream", TOPICS)
+    # librdkafka repeats there what the member has said.
+    for assignor in ("sticky", "cooperative-sticky"):
+        assert read_assignment(assigned, assignor, TOPICS) == {topic_id("t"): frozenset({0, 2})}
 
 
 @pytest.mark.parametrize(("version", "written"), [(0, 0), (3, 3), (9, 3)])

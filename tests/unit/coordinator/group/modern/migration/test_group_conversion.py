@@ -30,11 +30,13 @@ def assignment(*numbers: int) -> bytes:
     return encode_with_version(ConsumerProtocolAssignment(assigned_partitions=structs), 1)
 
 
-def member(member_id: str, assigned: bytes, *owned: int, metadata: bytes | None = None) -> MemberMetadata:
+def member(
+    member_id: str, assigned: bytes, *owned: int, metadata: bytes | None = None, assignor: str = "sticky"
+) -> MemberMetadata:
     structs = [TopicPartition(topic="t", partitions=list(owned))]
     subscription = ConsumerProtocolSubscription(topics=["t"], owned_partitions=structs, rack_id="r")
     data = encode_with_version(subscription, 3) if metadata is None else metadata
-    protocols = [("sticky", data), ("range", data)]
+    protocols = [(assignor, data), ("range", data)]
     return MemberMetadata(member_id, f"i-{member_id}", "client", "/h", 7_000, 9_000, "consumer", protocols, assigned)
 
 
@@ -93,7 +95,7 @@ def test_a_partition_that_two_members_claim_has_one_owner() -> None:
     [
         member("a", assignment(0), metadata=b"?"),
         member("a", b"?"),
-        member("a", encode_with_version(ConsumerProtocolAssignment(user_data=b"custom"), 1)),
+        member("a", encode_with_version(ConsumerProtocolAssignment(user_data=b"custom"), 1), assignor="custom"),
     ],
 )
 def test_members_that_cannot_be_read_stay_in_their_group(broken: MemberMetadata) -> None:
