@@ -42,13 +42,18 @@ RACES = [
      "        self.is_empty = not self.unended and not self.ended\n        return self, aborted", 100),
 ]  # fmt: skip
 """Lab, module, function, what is in it, what takes its place, and within how many seeds that is found."""
+QUICK = (0, 2)
+"""The others are for the soak: each is two processes with a second or two of their own."""
 
 
 def files_of(lab: str) -> dict[str, Path]:
     return {module: module_path(module) for module in find_lab(lab).modules}
 
 
-@pytest.mark.parametrize(("lab", "module", "function", "before", "after", "seeds"), RACES)
+@pytest.mark.parametrize(
+    ("lab", "module", "function", "before", "after", "seeds"),
+    [pytest.param(*race, marks=[] if number in QUICK else pytest.mark.soak) for number, race in enumerate(RACES)],
+)
 def test_a_removed_lock_is_found(
     lab: str, module: str, function: str, before: str, after: str, seeds: int, tmp_path: Path
 ) -> None:
@@ -65,6 +70,7 @@ def test_a_removed_lock_is_found(
     assert again == found, "a seed is the same run, each time"
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("lab", list(HUNTS))
 def test_the_shipped_code_keeps_its_promises(lab: str) -> None:
     assert hunted(HUNTS[lab], files_of(lab), range(1, 41)) is None
