@@ -21,7 +21,7 @@ from tests.support.secured_clients import (
     librdkafka,
     of_program,
 )
-from tests.support.secured_listeners import HOST, NAMES, attempts, create_users, right, settings
+from tests.support.secured_listeners import HOST, NAMES, attempts, create_users, right, settings, succeeded
 
 pytestmark = [
     pytest.mark.soak,
@@ -74,7 +74,7 @@ OTHERS = ("franz-go", "sarama", "kafka-go", "kafkajs")
 def test_the_right_ones_get_in(ours: dict[str, int], name: str, tmp_path: Path) -> None:
     rows = attempts(ours)
     found = dict(zip((each.name for each in rows), client(name, tmp_path)(rows), strict=True))
-    assert {each for each, result in found.items() if result == "ok"} == right(name), found
+    assert succeeded(name, found) == right(name), found
 
 
 @pytest.mark.jvm

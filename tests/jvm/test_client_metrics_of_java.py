@@ -85,4 +85,5 @@ def test_javas_producer_pushes_its_metrics(cluster: Cluster, version: str) -> No
     name, values = found
     assert name.properties["client_id"] == f"java-{version}"
     assert name.properties["client_software_version"] == version
-    assert values["org.apache.kafka.producer.topic.record.send.total{topic=pushed}"] == 20
+    # A push that comes a moment too early is refused, and what it counted is lost, as with Kafka.
+    assert 10 < values["org.apache.kafka.producer.topic.record.send.total{topic=pushed}"] <= 20

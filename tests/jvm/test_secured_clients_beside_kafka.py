@@ -17,7 +17,7 @@ from tests.clients.test_secured_clients import OTHERS, PYTHONS, Client, client
 from tests.support.jvm import classpath, compile_java, run_java
 from tests.support.real_kafka import LAST_OF_2, TODAYS, real_kafka_with_zookeeper
 from tests.support.secured_clients import Attempt, outcome
-from tests.support.secured_listeners import HOST, NAMES, attempts, create_users, right, settings
+from tests.support.secured_listeners import HOST, NAMES, attempts, create_users, right, settings, succeeded
 
 pytestmark = [
     pytest.mark.jvm,
@@ -68,4 +68,4 @@ def test_the_same_comes_of_it(theirs: dict[str, int], ours: dict[str, int], name
     found = dict(zip((each.name for each in rows), attempt_all(rows), strict=True))
     expected = dict(zip(found, attempt_all(attempts(theirs)), strict=True))
     assert found == expected
-    assert {each for each, result in found.items() if result == "ok"} == right(name), found
+    assert succeeded(name, found) == right(name), found

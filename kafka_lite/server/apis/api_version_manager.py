@@ -7,7 +7,7 @@ Kafka 2.8: core/.../server/ApiVersionManager.scala; 0.10.2 has core/.../server/K
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.api_key import ApiKey
@@ -18,17 +18,23 @@ from kafka_lite.server.apis.api_handler import ApiRange
 SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 """Valid names and versions of client software."""
 
+OF_TELEMETRY = frozenset({ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY})
+"""Offered only while there is a subscription: a client that sees them asks at once, and librdkafka logs the answer.
+(Kafka offers them if it has a plugin that receives metrics.)"""
+
 
 class ApiVersionManager:
     """Answers ApiVersions requests from the table of served versions."""
 
-    def __init__(self, api_ranges: Mapping[ApiKey, ApiRange]) -> None:
+    def __init__(
+        self, api_ranges: Mapping[ApiKey, ApiRange], wants_telemetry: Callable[[], bool] = lambda: True
+    ) -> None:
+        """``wants_telemetry``: whether anybody has subscribed to metrics of clients."""
         self._api_ranges = api_ranges
-        keys = [
-            ApiVersion(api_key=key, min_version=served.min_version, max_version=served.max_version)
-            for key, served in sorted(api_ranges.items())
-        ]
-        self._response = ApiVersionsResponse(api_keys=keys).keep_encoded()
+        self.wants_telemetry = wants_telemetry
+        self._response = _response_of(api_ranges)
+        others = {key: served for key, served in api_ranges.items() if key not in OF_TELEMETRY}
+        self._response_without_telemetry = _response_of(others)
 
     def response(self, header: RequestHeader, request: ApiVersionsRequest) -> ApiVersionsResponse:
         """The versions that this broker serves.
@@ -41,7 +47,7 @@ class ApiVersionManager:
             and SOFTWARE_NAME.fullmatch(request.client_software_version)
         ):
             return ApiVersionsResponse(error_code=Errors.INVALID_REQUEST.code)
-        return self._response
+        return self._response if self.wants_telemetry() else self._response_without_telemetry
 
     def unsupported(self) -> ApiVersionsResponse:
         """The response, in the layout of version 0, to an ApiVersions request of a later version.
@@ -51,3 +57,11 @@ class ApiVersionManager:
         served = self._api_ranges[ApiKey.API_VERSIONS]
         own = ApiVersion(api_key=ApiKey.API_VERSIONS, min_version=served.min_version, max_version=served.max_version)
         return ApiVersionsResponse(error_code=Errors.UNSUPPORTED_VERSION.code, api_keys=[own])
+
+
+def _response_of(api_ranges: Mapping[ApiKey, ApiRange]) -> ApiVersionsResponse:
+    keys = [
+        ApiVersion(api_key=key, min_version=served.min_version, max_version=served.max_version)
+        for key, served in sorted(api_ranges.items())
+    ]
+    return ApiVersionsResponse(api_keys=keys).keep_encoded()

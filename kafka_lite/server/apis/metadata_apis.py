@@ -91,13 +91,13 @@ class MetadataApis:
         self._held_lock = threading.Lock()
         self._held: list[tuple[Request, metadata.MetadataRequest, Respond]] | None = None
         """Requests that wait for ``release``; None if they are answered at once."""
-        self._versions = ApiVersionManager(api_ranges)
+        self.versions = ApiVersionManager(api_ranges)
 
     # ── ApiVersions ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_api_versions(self, request: Request, body: versions.ApiVersionsRequest, respond: Respond) -> None:
         """Return the versions that this broker serves. Remembers the client's software, if it says so."""
-        response = self._versions.response(request.header, body)
+        response = self.versions.response(request.header, body)
         information = request.client_information
         if information is not None and request.header.api_version >= 3 and not response.error_code:
             information.software_name = body.client_software_name
@@ -106,7 +106,7 @@ class MetadataApis:
 
     def unsupported_api_versions(self) -> versions.ApiVersionsResponse:
         """The response to an ApiVersions request of a version that is not served."""
-        return self._versions.unsupported()
+        return self.versions.unsupported()
 
     # ── Metadata ──────────────────────────────────────────────────────────────────────────────────────────────────
 

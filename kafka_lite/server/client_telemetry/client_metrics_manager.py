@@ -87,6 +87,11 @@ class ClientMetricsManager:
             self._version += 1
         logger.info("The subscription %s to metrics of clients is now %s", entity_name, dict(config))
 
+    @property
+    def has_subscriptions(self) -> bool:
+        """Whether clients are to push anything."""
+        return bool(self._subscriptions)
+
     # ── requests ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def get_subscriptions(

@@ -109,6 +109,8 @@ class RequestHandling:
             served_versions(consumer_groups=parts.config.consumer_groups.is_enabled),
         )
         self.client_metrics = self._new_client_metrics()
+        for versions in (self.metadata_apis.versions, parts.security.versions):
+            versions.wants_telemetry = lambda: self.client_metrics.has_subscriptions
         self.apis = KafkaApis(
             channel, parts.socket_server.unserved_requests, self._new_handlers(), self._request_helper
         )

@@ -31,6 +31,8 @@ class BrokerSecurity:
     """The parts of security that listeners and handlers use."""
 
     sasl: SaslServices
+    versions: ApiVersionManager
+    """For clients that ask before they authenticate."""
     authorizer: Authorizer | None
     tokens: DelegationTokenManager
 
@@ -44,9 +46,10 @@ def broker_security(config: KafkaConfig, zk_client: KafkaZkClient, time: Time) -
     """Read users, delegation tokens and access control lists from ZooKeeper. Raises ConfigError."""
     protocol = config.inter_broker_protocol_version
     authorizer = load_authorizer(config.values, config.original, protocol, zk_client, time)
-    sasl = sasl_services(zk_client, time, consumer_groups=config.consumer_groups.is_enabled)
+    versions = ApiVersionManager(served_versions(consumer_groups=config.consumer_groups.is_enabled), lambda: False)
+    sasl = sasl_services(zk_client, time, versions)
     tokens = token_manager(DelegationTokenConfig.of(config.values), zk_client, sasl.tokens, time)
-    return BrokerSecurity(sasl, authorizer, tokens)
+    return BrokerSecurity(sasl, versions, authorizer, tokens)
 
 
 def token_manager(
@@ -63,7 +66,7 @@ def token_manager(
     return manager
 
 
-def sasl_services(zk_client: KafkaZkClient, time: Time, *, consumer_groups: bool) -> SaslServices:
+def sasl_services(zk_client: KafkaZkClient, time: Time, versions: ApiVersionManager) -> SaslServices:
     """The credentials that ZooKeeper has now, and the versions that the broker serves.
 
     Later changes of credentials come with those of other configurations, which the broker follows once it is up; by
@@ -75,5 +78,4 @@ def sasl_services(zk_client: KafkaZkClient, time: Time, *, consumer_groups: bool
             credentials.update_credentials(desanitize(name), zk_client.get_entity_config(f"users/{name}"))
         except ValueError as error:
             logger.error("A credential of the user %s cannot be read: %s", name, error)
-    versions = ApiVersionManager(served_versions(consumer_groups=consumer_groups))
     return SaslServices(credentials, DelegationTokenCache(), versions.response, versions.unsupported, time)
