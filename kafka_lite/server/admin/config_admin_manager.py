@@ -139,7 +139,7 @@ class ConfigAdminManager:
                 include_documentation=include_documentation,
             )
         if resource.resource_type == GROUP_RESOURCE:
-            overrides = self._zk_client.get_entity_config(_group_path(name))
+            overrides = self._zk_client.get_entity_config(_path_of(GROUP_RESOURCE, name))
             return self._config_helper.describe_group(
                 overrides,
                 wanted,
@@ -149,7 +149,7 @@ class ConfigAdminManager:
         if resource.resource_type == BROKER_LOGGER_RESOURCE:
             return self._loggers.describe(name, wanted)
         if resource.resource_type == CLIENT_METRICS_RESOURCE:
-            overrides = self._zk_client.get_entity_config(self._entity_path(CLIENT_METRICS_RESOURCE, name))
+            overrides = self._zk_client.get_entity_config(_path_of(CLIENT_METRICS_RESOURCE, name))
             return self._config_helper.describe_client_metrics(overrides, wanted)
         if resource.resource_type != BROKER_RESOURCE:
             raise Errors.INVALID_REQUEST.exception(f"Unsupported resource type: {resource.resource_type}")
@@ -205,12 +205,8 @@ class ConfigAdminManager:
         if resource_type == BROKER_RESOURCE:
             self._check_broker_id(name)
             return f"{BROKERS}/{self._config.broker_id if name else DEFAULT_ENTITY}"  # (the name may be "01")
-        if resource_type == GROUP_RESOURCE:
-            return _group_path(name)
-        if resource_type == CLIENT_METRICS_RESOURCE:
-            if not name:
-                raise Errors.INVALID_REQUEST.exception("Client metrics subscription name must not be empty")
-            return f"{ENTITIES[CLIENT_METRICS_RESOURCE]}/{sanitize(name)}"
+        if resource_type in ENTITIES:
+            return _path_of(resource_type, name)
         raise Errors.INVALID_REQUEST.exception(
             f"AlterConfigs is only supported for topics, brokers and groups, but resource type is {resource_type}"
         )
@@ -251,11 +247,12 @@ class ConfigAdminManager:
             raise Errors.INVALID_REQUEST.exception(f"Unexpected broker id, {expected}")
 
 
-def _group_path(name: str) -> str:
-    """Where the overrides of a group are stored. Its name may be anything, and is sanitized as those of users are."""
+def _path_of(resource_type: int, name: str) -> str:
+    """Where a group's or a subscription's configuration is stored. The name may be anything, as a user's may be."""
     if not name:
-        raise Errors.INVALID_REQUEST.exception("Group name must not be empty")
-    return f"{ENTITIES[GROUP_RESOURCE]}/{sanitize(name)}"
+        what = "Group" if resource_type == GROUP_RESOURCE else "Client metrics subscription"
+        raise Errors.INVALID_REQUEST.exception(f"{what} name must not be empty")
+    return f"{ENTITIES[resource_type]}/{sanitize(name)}"
 
 
 def _name_of(node: str) -> str:
