@@ -207,7 +207,7 @@ predictions.GIVEN_UP.check(answer)
 # %% [markdown]
 # Broker 3 has fetched a, and has been silent since, so that it left the ISR; b was committed by the other two. They
 # die, and broker 3 becomes the leader (`replicas.elect(unclean=True)`). A consumer has read both records. **How many
-# records does another consumer find, which reads from the beginning?**
+# records does another consumer find that reads from the beginning?**
 
 # %% [markdown] lang="zh"
 # broker 3 拉取了 a，此后不再拉取，所以离开了 ISR；b 由另外两个 broker 提交。它们崩溃了，broker 3 成为主副本

@@ -183,7 +183,7 @@ class KafkaRequestHandlerPool:
         is_heavy: Callable[[Request], bool] = lambda _request: False,
         large_requests: LargeRequestChecks | None = None,
     ) -> None:
-        """``is_heavy``, ``large_requests``: see ``KafkaRequestHandler``."""
+        """``is_heavy`` and ``large_requests`` are those of ``KafkaRequestHandler``."""
         self._large_requests = large_requests
         self._request_channel = request_channel
         self._apis = apis
