@@ -22,7 +22,6 @@ from kafka_lite.common.topic_names import (
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.common.utils import java_abs, java_string_hash
 from kafka_lite.network.request import Request
-from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.messages import (
     api_03_metadata as metadata,
 )
@@ -38,7 +37,7 @@ from kafka_lite.protocol.messages import (
 from kafka_lite.protocol.messages import (
     api_75_describe_topic_partitions as pages,
 )
-from kafka_lite.server.apis.api_handler import ApiRange, Respond
+from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.server.apis.api_version_manager import ApiVersionManager
 from kafka_lite.server.apis.topic_pages import names_of_page, refused_page, topic_page
 from kafka_lite.server.kafka_config import KafkaConfig
@@ -81,7 +80,7 @@ class MetadataApis:
         metadata_cache: MetadataCache,
         local_broker: Callable[[], Broker],
         create_topic: AutoCreate,
-        api_ranges: dict[ApiKey, ApiRange],
+        api_versions: ApiVersionManager,
     ) -> None:
         self._config = config
         self._cluster_id = cluster_id
@@ -91,13 +90,13 @@ class MetadataApis:
         self._held_lock = threading.Lock()
         self._held: list[tuple[Request, metadata.MetadataRequest, Respond]] | None = None
         """Requests that wait for ``release``; None if they are answered at once."""
-        self.versions = ApiVersionManager(api_ranges)
+        self._versions = api_versions
 
     # ── ApiVersions ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_api_versions(self, request: Request, body: versions.ApiVersionsRequest, respond: Respond) -> None:
         """Return the versions that this broker serves. Remembers the client's software, if it says so."""
-        response = self.versions.response(request.header, body)
+        response = self._versions.response(request.header, body)
         information = request.client_information
         if information is not None and request.header.api_version >= 3 and not response.error_code:
             information.software_name = body.client_software_name
@@ -106,7 +105,7 @@ class MetadataApis:
 
     def unsupported_api_versions(self) -> versions.ApiVersionsResponse:
         """The response to an ApiVersions request of a version that is not served."""
-        return self.versions.unsupported()
+        return self._versions.unsupported()
 
     # ── Metadata ──────────────────────────────────────────────────────────────────────────────────────────────────
 

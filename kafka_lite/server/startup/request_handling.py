@@ -41,7 +41,7 @@ from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
 from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
 from kafka_lite.server.heavy_requests import HeavyRequests
-from kafka_lite.server.kafka_apis import ApiHandlers, KafkaApis, served_versions
+from kafka_lite.server.kafka_apis import ApiHandlers, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_healthcheck import KafkaHealthcheck
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
@@ -106,11 +106,10 @@ class RequestHandling:
             parts.metadata_cache,
             parts.healthcheck.local_broker,
             parts.admin_manager.auto_create_topic,
-            served_versions(consumer_groups=parts.config.consumer_groups.is_enabled),
+            parts.security.versions,
         )
         self.client_metrics = self._new_client_metrics()
-        for versions in (self.metadata_apis.versions, parts.security.versions):
-            versions.wants_telemetry = lambda: self.client_metrics.has_subscriptions
+        parts.security.versions.wants_telemetry = lambda: self.client_metrics.has_subscriptions
         self.apis = KafkaApis(
             channel, parts.socket_server.unserved_requests, self._new_handlers(), self._request_helper
         )

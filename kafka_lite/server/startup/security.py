@@ -32,7 +32,7 @@ class BrokerSecurity:
 
     sasl: SaslServices
     versions: ApiVersionManager
-    """For clients that ask before they authenticate."""
+    """The versions that clients are told, before they authenticate and after."""
     authorizer: Authorizer | None
     tokens: DelegationTokenManager
 

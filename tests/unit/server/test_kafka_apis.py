@@ -28,6 +28,7 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableTopicResult,
     CreateTopicsRequest,
 )
+from kafka_lite.server.apis.api_version_manager import ApiVersionManager
 from kafka_lite.server.apis.metadata_apis import MetadataApis
 from kafka_lite.server.auth.authorizing_handlers import authorizing
 from kafka_lite.server.delayed_produce import PartitionResponse
@@ -126,7 +127,7 @@ def test_a_broker_that_knows_no_other_yet_lists_itself_and_creates_nothing() -> 
 
     config = SimpleNamespace(auto_create_topics_enable=True)
     cache = MetadataCache(7)
-    apis = MetadataApis(cast(Any, config), "cluster", cache, lambda: LOCAL, fail, {})
+    apis = MetadataApis(cast(Any, config), "cluster", cache, lambda: LOCAL, fail, ApiVersionManager({}))
     request = SimpleNamespace(header=SimpleNamespace(api_version=4), listener_name="PLAINTEXT")
     asked = MetadataRequest(topics=[MetadataRequestTopic(name="demo")])
     answers: list[Any] = []
@@ -143,7 +144,7 @@ def test_metadata_waits_until_a_starting_broker_knows_the_topics() -> None:
     """Otherwise consumers that subscribe by a pattern would believe that there are none."""
     config = SimpleNamespace(auto_create_topics_enable=True)
     cache, anything = MetadataCache(7), cast(Any, None)
-    apis = MetadataApis(cast(Any, config), "cluster", cache, lambda: LOCAL, anything, {})
+    apis = MetadataApis(cast(Any, config), "cluster", cache, lambda: LOCAL, anything, ApiVersionManager({}))
     request = SimpleNamespace(header=SimpleNamespace(api_version=4), listener_name="PLAINTEXT")
     answers: list[Any] = []
     apis.hold_metadata_back()
@@ -165,7 +166,7 @@ def test_a_topic_that_cannot_be_created_does_not_hide_the_others() -> None:
     anything = cast(Any, None)
     cache = MetadataCache(0)
     cache.update_cache(UpdateMetadataRequest(live_brokers=[UpdateMetadataBroker(id=0, v0_host="h", v0_port=9092)]))
-    apis = MetadataApis(cast(Any, config), "cluster", cache, anything, fail, {})
+    apis = MetadataApis(cast(Any, config), "cluster", cache, anything, fail, ApiVersionManager({}))
     request = SimpleNamespace(header=SimpleNamespace(api_version=4), listener_name="PLAINTEXT")
     asked = [MetadataRequestTopic(name=name) for name in ("new", "not/legal")]
     answers: list[Any] = []
@@ -191,7 +192,7 @@ def test_an_unknown_id_and_ids_before_version_12_are_errors(
 ) -> None:
     """The responses are those of Kafka 3.9 for an unknown id."""
     anything = cast(Any, None)
-    apis = MetadataApis(anything, "cluster", MetadataCache(0), lambda: LOCAL, anything, {})
+    apis = MetadataApis(anything, "cluster", MetadataCache(0), lambda: LOCAL, anything, ApiVersionManager({}))
     request = SimpleNamespace(header=SimpleNamespace(api_version=version), listener_name="PLAINTEXT")
     asked = MetadataRequestTopic(name=name, topic_id=UUID(int=topic_id))
     answers: list[Any] = []

@@ -25,6 +25,7 @@ from kafka_lite.protocol.messages.api_06_update_metadata import (
     UpdateMetadataTopicState,
 )
 from kafka_lite.server.apis.api_handler import ApiRange
+from kafka_lite.server.apis.api_version_manager import ApiVersionManager
 from kafka_lite.server.apis.metadata_apis import (
     CLUSTER_OPERATIONS,
     MAX_CREATED_TOPICS,
@@ -63,7 +64,9 @@ class Apis:
         config = SimpleNamespace(
             auto_create_topics_enable=auto_create, values={"max.request.partition.size.limit": 2000}
         )
-        self.apis = MetadataApis(cast(Any, config), "id", self.cache, lambda: Broker(9, ()), self.create, RANGES)
+        self.apis = MetadataApis(
+            cast(Any, config), "id", self.cache, lambda: Broker(9, ()), self.create, ApiVersionManager(RANGES)
+        )
         self.update()
 
     def update(self, *partitions: UpdateMetadataPartitionState) -> None:
