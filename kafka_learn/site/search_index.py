@@ -4,13 +4,17 @@ mkdocs calls the hooks below (``hooks`` in ``mkdocs.yml``). Material's plugin wr
 cuts Chinese by jieba, which does not know our terms. The hook makes of it a file for each language in the site's folder
 ``search``; ``docs/assets/search-worker.js`` loads the one of the page's language. A term is one word in it, and the
 page that explains the term, or its entry in the glossary, has the term as a tag, which is what the search ranks
-highest. Code and the words in figures are left out: the index of classes leads to the code.
+highest. Code, the words in figures and the steps of recorded runs are left out: the index of classes leads to code.
+
+The browser reads the index when a page is open, and cuts it into words again: half a second for 300,000 of them. So
+what nobody looks for is no word of it (``_separator``), and what stands on many pages is found on none.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,16 @@ from kafka_learn.site.staging import LANGUAGES
 
 _CUT = "\u200b"
 _CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
+_STEP = re.compile(r"<li>[^<]* ms\)</li>")
+"""A step of a recorded run, as it is said to who cannot see the figure."""
+_BLOCK = re.compile(r"<(p|li)>.*?</\1>", re.DOTALL)
+_MANY = 5
+"""A paragraph that stands in so many documents says how the site is used: "No answer yet: write it …"."""
+_CLASS_INDEX = re.compile(r"(?:zh/)?book/classes(?:-\w-to-\w)?/")
+_CLASS_NAME = re.compile(r"<code>\w+</code>")
+_PUNCTUATION = r"|[·→←…“”‘’，。：；？！、（）《》]+"
+_SINGLE_CHARACTERS = rf"|(?<={_CUT})(?:[\u4e00-\u9fff]{_CUT})+"
+"""Chinese words of one character: 的, 在, 是."""
 _FIGURE = re.compile(r"<svg\b")
 _SECTION, _PART = 2.0, 1.5
 
@@ -51,8 +65,27 @@ def divided(index: dict[str, Any], entries: tuple[Term, ...]) -> dict[str, dict[
     for language in LANGUAGES:
         documents = [doc for doc in index["docs"] if doc["location"].startswith("zh/") == (language == "zh")]
         config = {**index["config"], "lang": ["en"] if language == "en" else index["config"]["lang"]}
-        parts[language] = {"config": config, "docs": _with_terms(documents, language, entries)}
+        config["separator"] = _separator(config["separator"], language)
+        parts[language] = {"config": config, "docs": _with_terms(_searched(documents), language, entries)}
     return parts
+
+
+def _separator(separator: str, language: str) -> str:
+    """The expression of what is between two words."""
+    return separator + _PUNCTUATION + (_SINGLE_CHARACTERS if language == "zh" else "")
+
+
+def _searched(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The documents without the text that nobody looks for."""
+    blocks = Counter(found[0] for doc in documents for found in _BLOCK.finditer(doc["text"]))
+    return [{**doc, "text": _searched_text(doc, blocks)} for doc in documents]
+
+
+def _searched_text(doc: dict[str, Any], blocks: Counter[str]) -> str:
+    if _CLASS_INDEX.fullmatch(doc["location"]):
+        return " ".join(dict.fromkeys(_CLASS_NAME.findall(doc["text"])))
+    text = _STEP.sub("", _CODE.sub("", doc["text"]))
+    return _BLOCK.sub(lambda found: "" if blocks[found[0]] >= _MANY else found[0], text)
 
 
 def _with_terms(documents: list[dict[str, Any]], language: str, entries: tuple[Term, ...]) -> list[dict[str, Any]]:
@@ -62,7 +95,7 @@ def _with_terms(documents: list[dict[str, Any]], language: str, entries: tuple[T
     terms_cut = _terms_cut(entries) if language == "zh" else None
     found = []
     for doc in documents:
-        new = {**doc, "text": _CODE.sub("", doc["text"])}
+        new = {**doc}
         if terms_cut is not None:
             new = {**new, "title": _as_words(new["title"], terms_cut), "text": _as_words(new["text"], terms_cut)}
         if doc["location"] in tags:

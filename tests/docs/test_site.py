@@ -72,7 +72,7 @@ def test_every_term_of_the_glossary_finds_its_own_page_first(built, language):
     assert {word: found[word][:2] for word in words if not found[word] or page(found[word][0]) not in own[word]} == {}
     sizes = [(built / "search" / f"{each}.json").stat().st_size for each in ("search_index", language)]
     assert sizes[0] < 1_000
-    assert sizes[1] < 3_300_000
+    assert sizes[1] < 2_700_000
 
 
 def place_of(term, language):

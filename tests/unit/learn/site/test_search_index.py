@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ def doc(location: str, text: str = "", title: str = "") -> dict[str, str]:
 
 
 INDEX: dict[str, Any] = {
-    "config": {"lang": ["en", "zh"], "separator": "x"},
+    "config": {"lang": ["en", "zh"], "separator": "[ \u200b]+"},
     "docs": [
         doc("book/ch06/wheels/", "<p>ring</p><pre>def add</pre>", "Wheels"),
         doc("book/glossary/#hash"),
@@ -59,6 +60,31 @@ def test_the_page_that_explains_a_term_has_it_as_a_tag_or_else_its_entry_in_the_
 def test_sections_and_words_within_other_terms_weigh_more() -> None:
     boosts = {location: found.get("boost") for location, found in documents("en").items()}
     assert list(boosts.values()) == [1.0, 2.0, 2.0, 1.5]
+
+
+def words(text: str, language: str) -> list[str]:
+    separator = str(divided(INDEX, TERMS)[language]["config"]["separator"])
+    return [word for word in re.split(separator, text) if word]
+
+
+def test_punctuation_and_chinese_words_of_one_character_are_no_words() -> None:
+    assert words("缓冲池\u200b里\u200b的\u200b内存\u200b，\u200b再\u200b等待", "zh") == ["缓冲池", "内存", "等待"]
+    assert words("produce → append · done", "en") == ["produce", "append", "done"]
+
+
+def test_what_stands_on_many_pages_is_found_on_none() -> None:
+    intro, own = "<p>Write <code>None</code> first.</p>", "<p>The wheel turns.</p>"
+    docs = [doc(f"page-{number}/", f"{intro} {own if number == 0 else ''}") for number in range(5)]
+    texts = [each["text"].strip() for each in divided({**INDEX, "docs": docs}, TERMS)["en"]["docs"]]
+    assert texts == [own, "", "", "", ""]
+
+
+def test_the_index_of_classes_has_their_names_and_a_recorded_run_has_no_steps() -> None:
+    rows = "<code>Header</code>1.1: api/Header.java <code>connect/headers.py</code>:16 <code>Header</code>"
+    steps = "<p>Seen:</p><li>caller → pool: append(A) (caller, 0.20 ms)</li>"
+    docs = [doc("book/classes-h-to-p/", rows), doc("book/ch02/", steps)]
+    found = divided({**INDEX, "docs": docs}, TERMS)["en"]["docs"]
+    assert [each["text"] for each in found] == ["<code>Header</code>", "<p>Seen:</p>"]
 
 
 def test_code_and_figures_are_not_searched() -> None:
