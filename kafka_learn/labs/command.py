@@ -25,6 +25,7 @@ from kafka_learn.labs.lab import Lab, UnknownLabError, all_labs, find_lab
 from kafka_learn.labs.measuring.measure_command import add_measure
 from kafka_learn.labs.own.own_command import add_verbs
 from kafka_learn.labs.way.check_report import marked, next_task, printed_by_first_failed, score_table, verdict
+from kafka_learn.labs.way.in_chinese import in_language
 from kafka_learn.labs.way.lab_order import by_chapter, in_order
 from kafka_learn.labs.way.standing import Standing, standings
 from kafka_learn.labs.way.verbs import add_language_arguments, add_verb, choose_language
@@ -193,12 +194,16 @@ def _run_check(workspace: LabWorkspace, console: Console, language: str, *, brok
     if result.outcomes and broker:
         progress.best, progress.total = max(progress.best, result.score), result.total
     workspace.remember(progress)
+    _print_result(workspace, in_language(workspace.lab, result, language), console, language)
+    return result
+
+
+def _print_result(workspace: LabWorkspace, result: CheckResult, console: Console, language: str) -> None:
     if result.outcomes:
         console.print(score_table(workspace.lab, result, language))
     if printed := printed_by_first_failed(result, language):
         console.print(printed)
     console.print(verdict(workspace, result, language))
-    return result
 
 
 def _watch(options: argparse.Namespace) -> int:

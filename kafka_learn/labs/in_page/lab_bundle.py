@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from kafka_learn.labs.lab import all_labs
+from kafka_learn.labs.way.in_chinese import FILE
 from kafka_learn.live import bundle
 from kafka_learn.project import PROJECT_ROOT
 
@@ -34,8 +35,10 @@ def sources(root: Path = PROJECT_ROOT) -> Iterator[tuple[PurePosixPath, Path]]:
     """The files and their places in the archive."""
     for part in OWN:
         yield from _modules(root / part, root)
+    yield PurePosixPath("labs", FILE), root / "labs" / FILE
     for lab in all_labs(root / "labs"):
-        for file in (lab.folder / "lab.toml", lab.folder / "README.zh.md", *sorted(lab.tests.glob("*.py"))):
+        words = [lab.folder / name for name in ("lab.toml", "README.zh.md", FILE)]
+        for file in (*words, *sorted(lab.tests.glob("*.py"))):
             if file.exists() and (lab.in_page or file.name == "lab.toml"):
                 yield PurePosixPath(file.relative_to(root).as_posix()), file
     for package in PACKAGES:

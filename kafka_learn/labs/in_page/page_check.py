@@ -31,6 +31,7 @@ from kafka_learn.labs.in_page import page_words, stand_ins
 from kafka_learn.labs.in_page.threads import Threads, installed
 from kafka_learn.labs.lab import Lab, find_lab
 from kafka_learn.labs.way.check_report import in_order, next_task, printed_by_first_failed, verdict, waits
+from kafka_learn.labs.way.in_chinese import chinese_of, in_language
 from kafka_learn.labs.way.standing import DONE, HALF, OPEN
 from kafka_learn.labs.workspace import LabWorkspace
 
@@ -99,7 +100,7 @@ class LabPage:
         return json.dumps(self._values(result), ensure_ascii=False)
 
     def _values(self, result: CheckResult) -> dict[str, Any]:
-        language = self._language
+        language, result = self._language, in_language(self.lab, result, self._language)
         printed = printed_by_first_failed(result, language)
         failing = bool(result.outcomes) and not result.passed
         return {
@@ -158,6 +159,7 @@ def _tasks(lab: Lab, result: CheckResult, language: str) -> list[dict[str, Any]]
 def _stopped(lab: Lab, rows: dict[str, dict[str, Any]], language: str) -> CheckResult:
     """The result of a check that the page stops: its worker ends, so that nobody could say it afterwards."""
     running = next((row["title"] for row in rows.values() if row["running"]), "")
+    running = chinese_of(lab.folder).title(running) if language == "zh" else running
     words = (
         page_words.word("stopped", language, test=running) if running else page_words.word("stopped early", language)
     )
