@@ -1,7 +1,8 @@
 """kafka-python's own integration tests, from its source distribution, with our broker.
 
 They run as with a broker of 3.2, which the client infers from its APIs, and as with one of 0.10.2, to which it sends
-other requests. Tests that do not apply are listed, with reasons, in ``tests/support/kafka_python_suite_plugin.py``.
+other requests; and once more by SASL_SSL with ACLs, together with the suite's tests of SASL and TLS. Tests that do not
+apply are listed, with reasons, in ``tests/support/kafka_python_suite_plugin.py``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ TIMEOUT_S = 240
 FAILED = 1
 """pytest's exit code when tests have failed, and nothing else went wrong."""
 SUITE = ["test_admin_integration.py", "test_consumer_integration.py", "test_producer_integration.py"]
+SECURITY = ["test_sasl_integration.py", "test_ssl_integration.py"]
+SECURED_PASSES = 55
 BROKER = {
     "num.partitions": "4",
     "group.initial.rebalance.delay.ms": "0",
@@ -62,27 +65,41 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_kafka_pythons_own_integration_tests_pass(
     suite: Path, tmp_path: Path, kafka_version: str, expected_passes: int
 ) -> None:
-    # Outside our own pytest configuration: kafka-python's warnings must not become errors.
-    command = [sys.executable, "-m", "pytest", *(str(suite / "integration" / name) for name in SUITE), "-q"]
-    command += ["--rootdir", str(suite), "-c", os.devnull, "-o", f"cache_dir={tmp_path / 'cache'}", "-W", "ignore"]
-    command += ["-p", "tests.support.kafka_python_suite_plugin", "-p", "no:xdist", "--tb=short", "--timeout", "100"]
     with Cluster(BROKER) as cluster:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("KAFKA_")} | {
-            "PYTHONPATH": str(ROOT),
-            "KAFKA_PYTHON_TESTS": str(suite),
-            "KAFKA_VERSION": kafka_version,
-            "KAFKA_URI": f"kafka://{cluster.bootstrap_servers}",
-            "KAFKA_ROOT": str(tmp_path),  # the path of Kafka; the folder only has to exist
-        }
-        passed, run = passes(command, tmp_path, environment)
-        if run.returncode == FAILED:
-            # Retry what failed: the suite has time limits of its own, which a busy machine may exceed.
-            print(run.stdout[-8000:])
-            more, run = passes([*command, "--last-failed"], tmp_path, environment)
-            passed += more
-    assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-2000:]
+        uri = {"KAFKA_URI": f"kafka://{cluster.bootstrap_servers}"}
+        passed = run_suite(suite, tmp_path, SUITE, [], uri | {"KAFKA_VERSION": kafka_version})
     print(f"kafka-python's suite, {kafka_version}: {passed} passed")
-    assert passed >= expected_passes, run.stdout[-8000:]
+    assert passed >= expected_passes
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(2 * TIMEOUT_S + 20)
+def test_they_pass_on_secured_brokers_as_do_those_of_sasl_and_tls(suite: Path, tmp_path: Path) -> None:
+    plugin = ["-p", "tests.support.kafka_python_secured_plugin"]
+    passed = run_suite(suite, tmp_path, [*SUITE, *SECURITY], plugin, {"KAFKA_VERSION": "3.2"})
+    print(f"kafka-python's suite, secured: {passed} passed")
+    assert passed >= SECURED_PASSES
+
+
+def run_suite(suite: Path, directory: Path, files: list[str], options: list[str], variables: dict[str, str]) -> int:
+    """Run the tests of those files, and once more those that failed; returns the number of passed tests."""
+    # Outside our own pytest configuration: kafka-python's warnings must not become errors.
+    command = [sys.executable, "-m", "pytest", *(str(suite / "integration" / name) for name in files), "-q"]
+    command += ["--rootdir", str(suite), "-c", os.devnull, "-o", f"cache_dir={directory / 'cache'}", "-W", "ignore"]
+    command += ["-p", "tests.support.kafka_python_suite_plugin", *options, "-p", "no:xdist", "--tb=short"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("KAFKA_")} | {
+        "PYTHONPATH": str(ROOT),
+        "KAFKA_PYTHON_TESTS": str(suite),
+        "KAFKA_ROOT": str(directory),  # the path of Kafka; the folder only has to exist
+    }
+    passed, run = passes([*command, "--timeout", "100"], directory, environment | variables)
+    if run.returncode == FAILED:
+        # Retry what failed: the suite has time limits of its own, which a busy machine may exceed.
+        print(run.stdout[-8000:])
+        more, run = passes([*command, "--timeout", "100", "--last-failed"], directory, environment | variables)
+        passed += more
+    assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-2000:]
+    return passed
 
 
 def passes(
