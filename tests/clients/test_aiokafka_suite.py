@@ -17,18 +17,22 @@ from tests.support.kerberos import require_kerberos
 from tests.support.patience import patient_s
 
 ROOT = Path(__file__).parents[2]
-ARCHIVE = ROOT / "tests" / "data" / "suites" / "aiokafka-0.14.0-tests.tar.gz"
+SUITES = ROOT / "tests" / "data" / "suites"
 TIMEOUT_S = 120
 EXPECTED = "17 passed, 1 skipped"
 """The one that is skipped wants a broker before 1.0, which hid topics that a user may not describe."""
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    with tarfile.open(archive) as source:
+        source.extractall(folder, filter="data")
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(2 * TIMEOUT_S)
 def test_aiokafkas_own_tests_of_sasl_and_acls_pass(tmp_path: Path) -> None:
     require_kerberos()
-    with tarfile.open(ARCHIVE) as source:
-        source.extractall(tmp_path, filter="data")
+    unpack(SUITES / "aiokafka-0.14.0-tests.tar.gz", tmp_path)
     # Outside our own pytest configuration: aiokafka's warnings must not become errors.
     command = [
         sys.executable,
