@@ -1,4 +1,4 @@
-"""The memory of large requests that are being received or handled: one bound for the whole broker.
+"""The memory of large requests that are being received or handled, and of large responses: one bound for the broker.
 
 Kafka 1.0: clients/.../common/memory/MemoryPool.java, SimpleMemoryPool.java (KIP-72); 0.10.2 has none · book 2.3.3
 """
@@ -14,17 +14,25 @@ UNLIMITED = -1
 class MemoryLease:
     """The bytes of one frame. They go back when ``release`` is called, or at the latest when nothing refers to it."""
 
-    __slots__ = ("_pool", "size")
+    __slots__ = ("_is_of_response", "_pool", "size")
 
-    def __init__(self, pool: MemoryPool, size: int) -> None:
+    def __init__(self, pool: MemoryPool, size: int, *, is_of_response: bool = False) -> None:
         self.size = size
         self._pool: MemoryPool | None = pool
+        self._is_of_response = is_of_response
 
     def release(self) -> None:
         """Give the bytes back; a second call does nothing."""
         pool, self._pool = self._pool, None
         if pool is not None:
-            pool.give_back(self.size)
+            pool.give_back(self.size, self.size if self._is_of_response else 0)
+
+    def grow(self, size: int) -> bool:
+        """Lease more bytes for a response; false if responses would have more than the whole pool."""
+        if self._pool is None or not self._pool.lease_for_response(size):
+            return False
+        self.size += size
+        return True
 
     def __del__(self) -> None:
         self.release()
@@ -38,11 +46,15 @@ class MemoryPool:
 
     Kafka leases the memory of every frame. Here a frame that one read of the socket brings whole needs no lease: it is
     smaller than the read buffer of a network thread, and a small request should not pay for large ones.
+
+    Responses do not wait for memory: that of their requests may be what they would wait for. They count, so that no
+    more requests are read meanwhile; and there is a bound for all responses together, which is as large.
     """
 
     def __init__(self, size_bytes: int = UNLIMITED) -> None:
         self._size_bytes = size_bytes
         self._leased_bytes = 0
+        self._response_bytes = 0  # those of the leased ones that responses have
         self._lock = threading.RLock()  # (a lease may be collected while this thread holds it)
         self._waiting: list[Callable[[], None]] = []
 
@@ -63,10 +75,24 @@ class MemoryPool:
             self._leased_bytes += size
             return MemoryLease(self, size)
 
-    def give_back(self, size: int) -> None:
-        """A lease has ended."""
+    def new_response(self) -> MemoryLease:
+        """A lease of no bytes, which grows with a response."""
+        return MemoryLease(self, 0, is_of_response=True)
+
+    def lease_for_response(self, size: int) -> bool:
+        """Lease bytes for a part of a response; false if responses would have more than the pool's size."""
+        with self._lock:
+            if 0 < self._size_bytes < self._response_bytes + size:
+                return False
+            self._leased_bytes += size
+            self._response_bytes += size
+            return True
+
+    def give_back(self, size: int, of_response: int = 0) -> None:
+        """A lease has ended; ``of_response`` of its bytes were those of a response."""
         with self._lock:
             self._leased_bytes -= size
+            self._response_bytes -= of_response
             waiting, self._waiting = self._waiting, []
         for on_available in waiting:
             on_available()

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from kafka_lite.common.sendable import Buffer, Part, Sendable, size_of
+from kafka_lite.network.memory_pool import MemoryLease
 
 _SIZE_BYTES: Final = 4
 _PACK_SIZE: Final = struct.Struct(">i").pack
@@ -31,7 +32,10 @@ class NetworkSend:
     writes itself with ``sendfile`` and never enters Python.
     """
 
-    __slots__ = ("_current_sent", "_parts", "destination", "frames", "remaining_bytes", "size_in_bytes")
+    __slots__ = ("_current_sent", "_parts", "destination", "frames", "lease", "remaining_bytes", "size_in_bytes")
+
+    lease: MemoryLease
+    """That of a large response, which alone has one: the bytes are leased while there is a send."""
 
     def __init__(self, destination: str, parts: Iterable[Part]) -> None:
         body_size = 0

@@ -11,6 +11,17 @@ where ``add`` takes each piece of the encoding in turn, and ``texts_h`` is a :cl
 are. If the version does not have a field that is not ignorable, the generated code checks that it has its default
 value, because the peer would not receive any other.
 
+A response may have many elements. Its encoder raises ``LongArrayError`` at an array of ``LONG_ARRAY`` elements; then
+it is encoded by another one, which is a generator: it pauses after each slice of ``PIECES_OF_SLICE`` pieces or so.
+
+    def encode_slices(message, pieces):
+        add = pieces.append
+        ...
+        for topic in message.topics:
+            ...
+            if len(pieces) >= 4096:
+                yield
+
 Kafka 0.10.2: clients/.../common/protocol/types/Schema.java (write) · book 2.3.5
 """
 
@@ -18,7 +29,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final, NoReturn
 
 from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.sendable import Part, size_of
@@ -38,16 +49,42 @@ from kafka_lite.protocol.wire_types import (
     WireType,
 )
 
+LONG_ARRAY: Final = 0x80
+"""Arrays of fewer elements, or of one less if counts are compact, are encoded in one go. Encoders look up the counts of
+those, so that the check costs nothing."""
+PIECES_OF_SLICE: Final = 4096
+"""About half a millisecond, and some fifty kilobytes."""
 
-def encoder_source(message: type[MessageClass], version: int) -> tuple[str, dict[str, Any]]:
+
+class LongArrayError(Exception):
+    """A response has an array of so many elements that it has to be encoded in slices."""
+
+
+def encoder_source(
+    message: type[MessageClass], version: int, *, refuses_long_arrays: bool = False
+) -> tuple[str, dict[str, Any]]:
     """The source of ``encode(message, add)``, and the objects that it refers to."""
-    writer = _EncoderWriter(message, version)
+    writer = _EncoderWriter(message, version, refuses_long_arrays=refuses_long_arrays)
+    return writer.text(), writer.names
+
+
+def slicing_encoder_source(message: type[MessageClass], version: int) -> tuple[str, dict[str, Any]]:
+    """The source of ``encode_slices(message, pieces)``, a generator, and the objects that it refers to.
+
+    It pauses when there is a slice in ``pieces``, which the caller takes out. The last slice is there at its end.
+    """
+    writer = _EncoderWriter(message, version, in_slices=True)
     return writer.text(), writer.names
 
 
 def not_in_version(field: str, version: int) -> UnsupportedVersionError:
     """The error for a field that is set but does not exist in the version."""
     return UnsupportedVersionError(f"{field} is set, and version {version} has no such field")
+
+
+def long_array(count: int) -> NoReturn:
+    """Called in place of encoding the count of a long array. Raises ``LongArrayError``."""
+    raise LongArrayError(f"an array of {count} elements")
 
 
 def write_tagged_fields(add: Callable[[Part], None], fields: Iterable[tuple[int, bytes]]) -> None:
@@ -90,27 +127,38 @@ class Texts(dict[str, bytes]):
 TEXTS = Texts(struct.Struct(">h").pack)
 COMPACT_TEXTS = Texts(lambda length: unsigned_varint(length + 1))
 
-_SMALL_COUNTS = tuple(struct.pack(">i", count) for count in range(0x80))
+_SMALL_COUNTS = tuple(struct.pack(">i", count) for count in range(LONG_ARRAY))
 """Precomputed, like ``SMALL_VARINTS``."""
 
 
 class _EncoderWriter(SourceWriter):
     """Walks a message's declaration and emits the code that writes each field."""
 
-    def __init__(self, message: type[MessageClass], version: int) -> None:
+    def __init__(
+        self,
+        message: type[MessageClass],
+        version: int,
+        *,
+        refuses_long_arrays: bool = False,
+        in_slices: bool = False,
+    ) -> None:
         super().__init__()
         self._version = version
+        self._refuses_long_arrays, self._in_slices = refuses_long_arrays, in_slices
         self._flexible = version in message.FLEXIBLE
         self._run: list[tuple[str, str]] = []  # struct code, expression
         self._add = "add"  # where the pieces go: to the message, or to a tagged field
-        for helper in (not_in_version, size_of, unsigned_varint, write_tagged_fields):
+        for helper in (long_array, not_in_version, size_of, unsigned_varint, write_tagged_fields):
             self.name(helper.__name__, helper)
         self.name("varints", SMALL_VARINTS)
         self.name("counts", _SMALL_COUNTS)
         self.name("texts_h", TEXTS)
         self.name("texts_compact", COMPACT_TEXTS)
         self.name("pack", struct.pack)
-        with self.block("def encode(message, add):"):
+        with self.block("def encode_slices(message, pieces):" if in_slices else "def encode(message, add):"):
+            if in_slices:
+                self.line("add = pieces.append")
+                self._pause()  # so that it is a generator, whatever follows
             self._struct(message, "message")
             self._flush()
 
@@ -125,6 +173,12 @@ class _EncoderWriter(SourceWriter):
             values = ", ".join(expression for _, expression in self._run)
             self.line(f"{self._add}({self.packer(codes)}({values}))")
             self._run.clear()
+
+    def _pause(self) -> None:
+        """Emit the end of a slice. What goes to a tagged field has no slices."""
+        if self._in_slices and self._add == "add":
+            with self.block(f"if len(pieces) >= {PIECES_OF_SLICE}:"):
+                self.line("yield")
 
     # -- structs and fields
 
@@ -182,14 +236,18 @@ class _EncoderWriter(SourceWriter):
             self._struct(kind.cls, variable)
             self._flush()
 
-    def _length(self, code: str, length: str, field: Field) -> None:
+    def _length(self, code: str, length: str, field: Field, *, may_be_refused: bool = False) -> None:
         if self._is_compact(field):
             self._flush()
             self.line(f"n = {length} + 1")
-            self.line(f"{self._add}(varints[n] if n < {len(SMALL_VARINTS)} else unsigned_varint(n))")
+            large = "long_array" if may_be_refused else "unsigned_varint"
+            self.line(f"{self._add}(varints[n] if n < {len(SMALL_VARINTS)} else {large}(n))")
         elif code == "i" and not self._run:
             self.line(f"n = {length}")
-            self.line(f"{self._add}(counts[n] if n < {len(_SMALL_COUNTS)} else {self.packer('i')}(n))")
+            large = "long_array" if may_be_refused else self.packer("i")
+            self.line(f"{self._add}(counts[n] if n < {len(_SMALL_COUNTS)} else {large}(n))")
+        elif may_be_refused:
+            self._fixed(code, f"n if (n := {length}) < {LONG_ARRAY} else long_array(n)")
         else:
             self._fixed(code, length)
 
@@ -225,10 +283,12 @@ class _EncoderWriter(SourceWriter):
         self._or_null(kind.length_code, value, field, write)
 
     def _array(self, kind: Array, value: str, field: Field) -> None:
+        is_packed = isinstance(kind.element, Primitive) and kind.element is not wire_types.UUID
+
         def write() -> None:
-            self._length("i", f"len({value})", field)
+            self._length("i", f"len({value})", field, may_be_refused=self._refuses_long_arrays and not is_packed)
             self._flush()
-            if isinstance(kind.element, Primitive) and kind.element is not wire_types.UUID:
+            if isinstance(kind.element, Primitive) and is_packed:
                 self.line(f"{self._add}(pack(f'>{{len({value})}}{kind.element.code}', *{value}))")
             else:
                 self._elements(kind.element, value, field)
@@ -243,6 +303,7 @@ class _EncoderWriter(SourceWriter):
             else:
                 self._value(element, variable, Field(element, name=field.name))
             self._flush()
+            self._pause()
 
     # -- tagged fields
 

@@ -11,13 +11,15 @@ clients/.../common/network/NetworkSend.java · book 2.1.3
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from kafka_lite.common.sendable import Buffer, Part
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey, ApiSpec
+from kafka_lite.protocol.encoder_compiler import LongArrayError
 from kafka_lite.protocol.malformed_text import REPLACE_OR_REFUSE
 from kafka_lite.protocol.messages.headers import RequestHeader, ResponseHeader
-from kafka_lite.protocol.schema import Request, Response, join_small_parts
+from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
 from kafka_lite.protocol.wire_types import Primitive
 
@@ -43,6 +45,8 @@ _CODECS: dict[tuple[int, int], _Codec] = {
     for key, spec in _SPECS.items()
     for version in range(spec.min_version, spec.max_version + 1)
 }
+SMALL_BYTES = 4096
+"""Up to this size, copying bytes costs less than writing them to a socket separately."""
 _KEY_AND_VERSION = struct.Struct(">hh")
 _USUAL_HEADER = struct.Struct(">hhih")
 """The start of all request headers but version 0: key, version, correlation id, length of the client id."""
@@ -139,12 +143,49 @@ def _decode_any_request(frame: memoryview, max_elements: int | None = None) -> t
 
 def encode_response(response: Response, version: int, correlation_id: int) -> list[Part]:
     """A response with its header, in parts, with records passed through unread. Raises ``SchemaError``."""
+    try:
+        return encode_short_response(response, version, correlation_id)
+    except LongArrayError:
+        return [part for parts in encode_response_slices(response, version, correlation_id) for part in parts]
+
+
+def encode_short_response(response: Response, version: int, correlation_id: int) -> list[Part]:
+    """The same for a response without long arrays. Raises ``LongArrayError`` if it has one."""
+    codec = _codec_of(response, version)
+    parts: list[Part] = [_PACK_RESPONSE_HEADER[codec.response_header_version](correlation_id)]
+    response.encode_short_to(parts, version)
+    return join_small_parts(parts) if codec.has_records else [b"".join(parts)]  # type: ignore[arg-type]  # bytes all
+
+
+def encode_response_slices(response: Response, version: int, correlation_id: int) -> Iterator[list[Part]]:
+    """A response with its header, some parts at a time: each takes about a millisecond."""
+    header = _PACK_RESPONSE_HEADER[_codec_of(response, version).response_header_version](correlation_id)
+    for number, pieces in enumerate(response.encode_slices(version)):
+        yield join_small_parts(pieces if number else [header, *pieces])
+
+
+def join_small_parts(parts: list[Part]) -> list[Part]:
+    """Join adjacent short bytes. Long ones, views and sendables, which are records, stay separate."""
+    joined: list[Part] = []
+    run: list[bytes] = []
+    for part in parts:
+        if isinstance(part, bytes) and len(part) <= SMALL_BYTES:
+            run.append(part)
+            continue
+        if run:
+            joined.append(b"".join(run))
+            run.clear()
+        joined.append(part)
+    if run:
+        joined.append(b"".join(run))
+    return joined
+
+
+def _codec_of(response: Response, version: int) -> _Codec:
     codec = _CODECS.get((response.API_KEY, version))
     if codec is None:
         raise UnsupportedVersionError(f"{response.API_KEY.name} has no version {version} here")
-    parts: list[Part] = [_PACK_RESPONSE_HEADER[codec.response_header_version](correlation_id)]
-    response.encode_to(parts, version)
-    return join_small_parts(parts) if codec.has_records else [b"".join(parts)]  # type: ignore[arg-type]  # bytes all
+    return codec
 
 
 def decode_response(api_key: int, version: int, frame: Buffer) -> tuple[int, Response]:

@@ -16,11 +16,9 @@ MessageGenerator · book 2.3.5
 
 from __future__ import annotations
 
-import linecache
 import struct
-import traceback
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Final, Literal, Self, TypeVar, cast, dataclass_transform
 
 from kafka_lite.common.ids.uuids import ZERO_UUID
@@ -28,8 +26,9 @@ from kafka_lite.common.sendable import Buffer, Part
 from kafka_lite.protocol import wire_types
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.decoder_compiler import decoder_source
-from kafka_lite.protocol.encoder_compiler import encoder_source
+from kafka_lite.protocol.encoder_compiler import LongArrayError, encoder_source, slicing_encoder_source
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
+from kafka_lite.protocol.source_writer import execute, line_of
 from kafka_lite.protocol.versions import NO_VERSIONS, Versions
 from kafka_lite.protocol.wire_types import Array, Field, Primitive, RawTaggedField, StructType, WireType
 
@@ -37,6 +36,7 @@ T = TypeVar("T")
 Decoder = Callable[..., tuple[Any, int]]
 """Takes the buffer and a position; of a request with arrays, also how many elements they may have."""
 Encoder = Callable[[Any, Callable[[Part], None]], None]
+SlicingEncoder = Callable[[Any, list[Part]], Iterator[None]]
 
 
 class _Missing:
@@ -47,9 +47,6 @@ class _Missing:
 
 
 MISSING = _Missing()
-
-SMALL_BYTES = 4096
-"""Up to this size, copying bytes costs less than writing them to a socket separately."""
 
 
 @dataclass_transform(kw_only_default=True)
@@ -128,8 +125,11 @@ class Message(Struct):
     """How many elements its arrays may have together, nested ones counted, for a decoder; None: as the bytes allow."""
     HAS_RECORDS: ClassVar[bool] = False
     """Whether it contains records, at any depth. All other fields are encoded as bytes."""
+    HAS_SLICES: ClassVar[bool] = False
+    """Whether it is encoded in slices if it has a long array."""
     _DECODERS: ClassVar[dict[int, Decoder]]
     _ENCODERS: ClassVar[dict[int, Encoder]]
+    _SLICING_ENCODERS: ClassVar[dict[int, SlicingEncoder]]
     _kept: dict[int, bytes] | None = None
     """For a message that keeps its encodings: the bytes in each version used so far."""
 
@@ -140,6 +140,7 @@ class Message(Struct):
         cls.HAS_RECORDS = wire_types.has_records(StructType(cls))
         cls._DECODERS = {}
         cls._ENCODERS = {}
+        cls._SLICING_ENCODERS = {}
 
     @classmethod
     def decode(cls, buffer: Buffer, version: int) -> Self:
@@ -163,7 +164,7 @@ class Message(Struct):
             view = buffer if type(buffer) is memoryview else memoryview(buffer)
             return decoder(view, position) if max_elements is None else decoder(view, position, max_elements)
         except (struct.error, IndexError) as error:
-            raise SchemaError(f"{cls.__name__} v{version}: the bytes end too early, {_where(error)}") from error
+            raise SchemaError(f"{cls.__name__} v{version}: the bytes end too early, {line_of(error)}") from error
         except SchemaError as error:
             raise SchemaError(f"{cls.__name__} v{version}: {error}") from error
 
@@ -179,7 +180,29 @@ class Message(Struct):
         return self
 
     def encode_to(self, parts: list[Part], version: int) -> None:
-        """Append the bytes of the message to a list, in any number of pieces."""
+        """Append the bytes of the message to a list, in any number of pieces. Raises ``SchemaError``."""
+        first = len(parts)
+        try:
+            self.encode_short_to(parts, version)
+        except LongArrayError:
+            del parts[first:]
+            for pieces in self.encode_slices(version):
+                parts += pieces
+
+    def encode_slices(self, version: int) -> Iterator[list[Part]]:
+        """The bytes of the message, some of them at a time. Raises ``SchemaError``."""
+        encoder = self._SLICING_ENCODERS.get(version) or self._compile_slicing_encoder(version)
+        pieces: list[Part] = []
+        try:
+            for _ in encoder(self, pieces):
+                yield pieces.copy()
+                pieces.clear()
+        except (struct.error, AttributeError, TypeError, ValueError) as error:
+            raise SchemaError(f"{type(self).__name__} v{version}: {error}, {line_of(error)}") from error
+        yield pieces
+
+    def encode_short_to(self, parts: list[Part], version: int) -> None:
+        """The same as ``encode_to``; but raises ``LongArrayError`` for a response with one, of which parts are left."""
         kept = self._kept
         if kept is not None and version in kept:
             parts.append(kept[version])
@@ -189,21 +212,29 @@ class Message(Struct):
         try:
             encoder(self, parts.append)
         except (struct.error, AttributeError, TypeError, ValueError) as error:
-            raise SchemaError(f"{type(self).__name__} v{version}: {error}, {_where(error)}") from error
+            raise SchemaError(f"{type(self).__name__} v{version}: {error}, {line_of(error)}") from error
         if kept is not None:
             kept[version] = b"".join(parts[first:])  # type: ignore[arg-type]  # without records: bytes only
 
     @classmethod
     def _compile_decoder(cls, version: int) -> Decoder:
         cls.check_version(version)
-        decoder: Decoder = _execute(f"{cls.__name__} v{version} decode", "decode", *decoder_source(cls, version))
+        decoder: Decoder = execute(f"{cls.__name__} v{version} decode", "decode", *decoder_source(cls, version))
         return cls._DECODERS.setdefault(version, decoder)
 
     @classmethod
     def _compile_encoder(cls, version: int) -> Encoder:
         cls.check_version(version)
-        encoder: Encoder = _execute(f"{cls.__name__} v{version} encode", "encode", *encoder_source(cls, version))
+        compiled = encoder_source(cls, version, refuses_long_arrays=cls.HAS_SLICES)
+        encoder: Encoder = execute(f"{cls.__name__} v{version} encode", "encode", *compiled)
         return cls._ENCODERS.setdefault(version, encoder)
+
+    @classmethod
+    def _compile_slicing_encoder(cls, version: int) -> SlicingEncoder:
+        cls.check_version(version)
+        title, compiled = f"{cls.__name__} v{version} encode in slices", slicing_encoder_source(cls, version)
+        encoder: SlicingEncoder = execute(title, "encode_slices", *compiled)
+        return cls._SLICING_ENCODERS.setdefault(version, encoder)
 
     @classmethod
     def check_version(cls, version: int) -> None:
@@ -238,6 +269,7 @@ class Response(Message):
     """The broker's response, always in the version of the request."""
 
     API_KEY: ClassVar[ApiKey]
+    HAS_SLICES: ClassVar[bool] = True
 
     def __init_subclass__(cls, api_key: ApiKey, versions: str, flexible: str = "none") -> None:
         super().__init_subclass__(versions=versions, flexible=flexible)
@@ -249,32 +281,6 @@ def source(message: type[Message], version: int, direction: Literal["decode", "e
     message.check_version(version)
     write = decoder_source if direction == "decode" else encoder_source
     return write(message, version)[0]
-
-
-def join_small_parts(parts: list[Part]) -> list[Part]:
-    """Join adjacent short bytes. Long ones, views and sendables, which are records, stay separate."""
-    joined: list[Part] = []
-    run: list[bytes] = []
-    for part in parts:
-        if isinstance(part, bytes) and len(part) <= SMALL_BYTES:
-            run.append(part)
-            continue
-        if run:
-            joined.append(b"".join(run))
-            run.clear()
-        joined.append(part)
-    if run:
-        joined.append(b"".join(run))
-    return joined
-
-
-def _execute(title: str, function: str, text: str, names: dict[str, Any]) -> Any:
-    """Compile generated source, and register it with linecache for tracebacks and debuggers."""
-    filename = f"<{title}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    namespace = dict(names)
-    exec(compile(text, filename, "exec"), namespace)
-    return namespace[function]
 
 
 def _compile_init(cls: type[Struct]) -> Any:
@@ -293,7 +299,7 @@ def _compile_init(cls: type[Struct]) -> Any:
     if cls.FIELDS:
         arguments.insert(1, "*")
     text = f"def __init__({', '.join(arguments)}):\n{''.join(body) or '    pass'}\n"
-    return _execute(f"{cls.__name__}.__init__", "__init__", text, names)
+    return execute(f"{cls.__name__}.__init__", "__init__", text, names)
 
 
 def _compile_maker(cls: type[Struct], given: tuple[str, ...]) -> Any:
@@ -311,13 +317,7 @@ def _compile_maker(cls: type[Struct], given: tuple[str, ...]) -> Any:
         body.append(f"    message.{field.name} = {value}\n")
     body.append("    message.unknown_tagged_fields = ()\n")
     text = f"def make({', '.join(given)}):\n{''.join(body)}    return message\n"
-    return _execute(f"{cls.__name__}.maker{given}", "make", text, names)
-
-
-def _where(error: Exception) -> str:
-    """The line of generated code that raised the error, which names the field."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.name in ("decode", "encode")]
-    return f"at: {frames[-1].line}"
+    return execute(f"{cls.__name__}.maker{given}", "make", text, names)
 
 
 def _shorten(value: object) -> str:

@@ -8,11 +8,16 @@ Kafka 0.10.2: none; since 2.4 generator/.../message/MessageDataGenerator.java ·
 
 from __future__ import annotations
 
+import linecache
 import re
 import struct
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
+
+FUNCTIONS: Final = ("decode", "encode", "encode_slices")
+"""The names of the generated functions that read and write messages."""
 
 
 class SourceWriter:
@@ -54,6 +59,21 @@ class SourceWriter:
     def text(self) -> str:
         """All lines."""
         return "".join(self._lines)
+
+
+def execute(title: str, function: str, text: str, names: dict[str, Any]) -> Any:
+    """Compile generated source, and return one of its functions; tracebacks and debuggers show its lines."""
+    filename = f"<{title}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    namespace = dict(names)
+    exec(compile(text, filename, "exec"), namespace)
+    return namespace[function]
+
+
+def line_of(error: Exception) -> str:
+    """The line of generated code that raised the error, which names the field."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.name in FUNCTIONS]
+    return f"at: {frames[-1].line}"
 
 
 def variable_name(cls: type) -> str:

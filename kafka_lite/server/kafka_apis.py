@@ -12,12 +12,13 @@ from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.network.large_requests import OF_CONTROLLER
 from kafka_lite.network.request import Request
-from kafka_lite.network.request_channel import RequestChannel
+from kafka_lite.network.request_channel import SMALL_RESPONSE_BYTES, RequestChannel
 from kafka_lite.network.request_channel import Response as ChannelResponse
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.network.unserved_requests import UnservedRequests, describe_api
 from kafka_lite.protocol.api_keys import ApiKey, api_name
-from kafka_lite.protocol.framing import encode_response
+from kafka_lite.protocol.encoder_compiler import LongArrayError
+from kafka_lite.protocol.framing import encode_short_response
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Message, Response
 from kafka_lite.protocol.schema import Request as RequestMessage
@@ -42,6 +43,7 @@ from kafka_lite.server.apis.telemetry_apis import TelemetryApis
 from kafka_lite.server.apis.transaction_apis import TransactionApis
 from kafka_lite.server.apis.txn_marker_apis import TxnMarkerApis
 from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
+from kafka_lite.server.responses.long_responses import LongResponses
 
 logger = logging.getLogger(__name__)
 
@@ -246,6 +248,7 @@ class KafkaApis:
         request_helper: RequestHandlerHelper,
     ) -> None:
         self._channel = request_channel
+        self._long_responses = LongResponses(request_channel)
         self._request_helper = request_helper
         self._quotas = request_helper.quotas
         self._unserved = unserved_requests
@@ -349,6 +352,13 @@ class KafkaApis:
         if request.client_has_left:
             self._channel.no_operation(request)  # fifty thousand elements need not be encoded for nobody
             return
-        parts = encode_response(response, version, request.header.correlation_id)
+        try:
+            parts = encode_short_response(response, version, request.header.correlation_id)
+        except LongArrayError:
+            self._long_responses.send(request, version, response)
+            return
         send = NetworkSend(request.connection_id, parts)
-        self._channel.send_response(ChannelResponse(request, send))
+        if send.size_in_bytes > SMALL_RESPONSE_BYTES:
+            self._long_responses.send_encoded(request, send, parts)
+        else:
+            self._channel.send_response(ChannelResponse(request, send))

@@ -12,7 +12,7 @@ from kafka_lite.common.process import garbage
 from kafka_lite.log.files import converted_records
 from kafka_lite.metrics import metrics_http_server
 from kafka_lite.network import large_requests, receive, request_parser
-from kafka_lite.protocol import decoder_compiler, schema
+from kafka_lite.protocol import decoder_compiler, encoder_compiler, schema
 from kafka_lite.record import compression
 from kafka_lite.server import heavy_produces, quick_batches, quick_requests
 from kafka_lite.server.admin import admin_manager, config_admin_manager
@@ -24,7 +24,7 @@ PAGES = Path(__file__).parents[2] / "docs" / "reference"
 MODULES = (
     bounded_log, receive, request_parser, decoder_compiler, schema, quick_requests, quick_batches, heavy_produces,
     large_requests, admin_manager, config_admin_manager, metadata_apis, compression, fetch_session_cache, group_apis,
-    converted_records, garbage, metrics_http_server,
+    converted_records, garbage, metrics_http_server, encoder_compiler,
 )  # fmt: skip
 CONSTANT = re.compile(r"([\d,]+)[^|\d]{0,12}[（(]`([A-Z_]+)`[)）]")
 """``10,000 (`MAX_NEW_PARTITIONS`)``, also with a word between them."""

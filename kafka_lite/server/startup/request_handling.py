@@ -36,7 +36,6 @@ from kafka_lite.server.auth.authorizing_handlers import authorizing, fetch_rule,
 from kafka_lite.server.auth.delegation_token_rules import token_rule
 from kafka_lite.server.client_telemetry.client_metrics_manager import EXPIRY_CHECK_MS, ClientMetricsManager
 from kafka_lite.server.client_telemetry.client_metrics_store import ClientMetricsStore
-from kafka_lite.server.down_conversions import DownConversions
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
 from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
@@ -51,6 +50,7 @@ from kafka_lite.server.quotas.client_quota_managers import ClientQuotaManagers
 from kafka_lite.server.quotas.custom_quotas import DynamicClientQuotaCallback
 from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
 from kafka_lite.server.replication.controller_requests import ControllerRequests
+from kafka_lite.server.responses.down_conversions import DownConversions
 from kafka_lite.server.startup.broker_metrics import BrokerMetrics
 from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.replica_management import ReplicaManagement

@@ -71,6 +71,34 @@ def test_without_a_bound_every_lease_is_granted() -> None:
     assert all(leases)
 
 
+def test_responses_never_wait_but_have_a_bound_of_their_own() -> None:
+    pool, waiters = MemoryPool(100), Waiters()
+    request = pool.try_lease(100, waiters.tell)
+    first, second = pool.new_response(), pool.new_response()
+    assert first.grow(60)
+    assert first.grow(10)
+    assert second.grow(30)
+    assert not second.grow(1)
+    assert (first.size, second.size, pool.leased_bytes) == (70, 30, 200)
+    assert request is not None
+    request.release()
+    assert pool.try_lease(1, waiters.tell) is None, "responses count for requests"
+    first.release()
+    assert waiters.told == 1
+    assert pool.leased_bytes == 30
+    assert second.grow(70)
+    assert not first.grow(1), "it has ended"
+    second.release()
+    second.release()
+    assert pool.leased_bytes == 0
+
+
+def test_without_a_bound_responses_may_have_any_size() -> None:
+    lease = MemoryPool(UNLIMITED).new_response()
+    assert lease.grow(10**12)
+    assert lease.grow(1)
+
+
 # ---- in the network layer --------------------------------------------------------------------------------------------
 
 

@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import pytest
 
 from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.sendable import Part
+from kafka_lite.protocol import encoder_compiler
+from kafka_lite.protocol.api_keys import API_SPECS
 from kafka_lite.protocol.encoder_compiler import (
     COMPACT_TEXTS,
+    LONG_ARRAY,
+    PIECES_OF_SLICE,
     TEXTS,
+    LongArrayError,
     Texts,
     encoder_source,
     not_in_version,
+    slicing_encoder_source,
     write_tagged_fields,
+)
+from kafka_lite.protocol.messages.api_01_fetch import FetchableTopicResponse, FetchResponse
+from kafka_lite.protocol.messages.api_03_metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
 )
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.schema import (
     Message,
+    Response,
     Struct,
     array,
     int8,
@@ -33,7 +49,9 @@ from kafka_lite.protocol.schema import (
     uuid_,
 )
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
+from kafka_lite.protocol.source_writer import execute
 from kafka_lite.protocol.wire_types import RawTaggedField
+from tests.support.largest_requests import array_paths, largest
 from tests.support.messages import MESSAGES, random_message, shares_of_defaults, versions
 from tests.support.plain_codec import PlainEncoder
 
@@ -45,6 +63,95 @@ def test_compiled_code_writes_what_plain_code_writes(message: type[Message]) -> 
         for defaults in shares_of_defaults(message, version):
             made = random_message(message, version, rng, defaults)
             assert made.encode(version) == PlainEncoder(made, version).bytes
+
+
+def long_responses() -> list[tuple[type[Response], int, tuple[str, ...]]]:
+    """Each array of structs or texts of each response, in its first and in its last version."""
+    found = []
+    for spec in API_SPECS.values():
+        cls = spec.response
+        for version in {cls.VERSIONS.lowest, cls.VERSIONS.highest}:
+            found += [(cls, version, path) for path in array_paths(cls, version)]
+    return found
+
+
+def made_long(cls: type[Response], version: int, path: Sequence[str], elements: int) -> Response:
+    return cast(Response, largest(cast(Any, cls), version, elements, path))
+
+
+def test_the_slices_of_every_response_are_what_plain_code_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With each array in turn so long that there are some slices."""
+    monkeypatch.setattr(encoder_compiler, "PIECES_OF_SLICE", 20)
+    in_slices = 0
+    for cls, version, path in long_responses():
+        made = made_long(cls, version, path, LONG_ARRAY + 10)
+        encode = execute("in slices", "encode_slices", *slicing_encoder_source(cls, version))
+        pieces: list[bytes] = []
+        slices = [joined(pieces) for _ in encode(made, pieces)]
+        in_slices += bool(slices)
+        slices.append(joined(pieces))
+        assert b"".join(slices) == PlainEncoder(made, version).bytes == made.encode(version), (cls, version, path)
+    assert in_slices > 140
+
+
+def joined(pieces: list[bytes]) -> bytes:
+    """The pieces, which are taken out."""
+    data = b"".join(pieces)
+    pieces.clear()
+    return data
+
+
+@pytest.mark.parametrize(
+    ("version", "elements", "is_long"),
+    [(0, LONG_ARRAY - 1, False), (0, LONG_ARRAY, True), (12, LONG_ARRAY - 2, False), (12, LONG_ARRAY - 1, True)],
+)
+def test_an_array_is_long_from_so_many_elements_on(version: int, elements: int, is_long: bool) -> None:
+    """In v12 the count is compact: one more, so that zero is null."""
+    response = MetadataResponse(topics=[MetadataResponseTopic(name="t") for _ in range(elements)])
+    if is_long:
+        with pytest.raises(LongArrayError, match="elements"):
+            response.encode_short_to([], version)
+    else:
+        response.encode_short_to([], version)
+    assert MetadataResponse.decode(response.encode(version), version) == response
+
+
+@pytest.mark.parametrize(("elements", "is_long"), [(LONG_ARRAY - 1, False), (LONG_ARRAY, True)])
+def test_the_count_of_a_long_array_may_be_packed_with_other_numbers(elements: int, is_long: bool) -> None:
+    response = FetchResponse(responses=[FetchableTopicResponse(topic="t") for _ in range(elements)])
+    assert "long_array(n)" in encoder_source(FetchResponse, 7, refuses_long_arrays=True)[0]
+    parts: list[Part] = []
+    if is_long:
+        with pytest.raises(LongArrayError):
+            response.encode_short_to(parts, 7)
+    else:
+        response.encode_short_to(parts, 7)
+
+
+def test_numbers_are_written_at_once_however_many() -> None:
+    leaders = [MetadataResponsePartition(replica_nodes=list(range(5_000)))]
+    response = MetadataResponse(topics=[MetadataResponseTopic(name="t", partitions=leaders)])
+    response.encode_short_to([], 9)
+
+
+def test_requests_are_never_refused_nor_sliced() -> None:
+    request = MetadataRequest(topics=[MetadataRequestTopic(name="t") for _ in range(5_000)])
+    request.encode_short_to([], 9)
+
+
+def test_a_slice_that_cannot_be_encoded_says_where() -> None:
+    topics = [MetadataResponseTopic(name="t") for _ in range(5_000)]
+    topics[4_999].error_code = 1 << 20
+    with pytest.raises(SchemaError, match=r"MetadataResponse v9: .*error_code"):
+        MetadataResponse(topics=topics).encode(9)
+
+
+def test_slices_have_so_many_pieces() -> None:
+    response = MetadataResponse(topics=[MetadataResponseTopic(name="t") for _ in range(10_000)])
+    sizes = [len(pieces) for pieces in response.encode_slices(1)]
+    assert len(sizes) > 4
+    assert all(PIECES_OF_SLICE <= size < PIECES_OF_SLICE + 10 for size in sizes[:-1])
+    assert 0 < sizes[-1] <= PIECES_OF_SLICE + 10
 
 
 # ---- The generated source --------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.sendable import Part
 from kafka_lite.protocol import schema
 from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.framing import join_small_parts
 from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_lite.protocol.messages.api_01_fetch import (
     FetchableTopicResponse,
@@ -187,7 +188,7 @@ def parts_of(message: schema.Message, version: int) -> list[Part]:
     """The encoding in parts, as frames are sent."""
     parts: list[Part] = []
     message.encode_to(parts, version)
-    return schema.join_small_parts(parts)
+    return join_small_parts(parts)
 
 
 @pytest.mark.parametrize("version", [4, 12])

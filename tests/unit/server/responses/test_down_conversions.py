@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from kafka_lite.server.down_conversions import ConversionThread, DownConversions
+from kafka_lite.server.responses.down_conversions import ConversionThread, DownConversions
 from tests.support.eventually import eventually
 from tests.support.patience import patient_s
 
