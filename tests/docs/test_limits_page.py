@@ -16,7 +16,7 @@ from kafka_lite.protocol import decoder_compiler, encoder_compiler, schema
 from kafka_lite.record import compression
 from kafka_lite.server import heavy_produces, quick_batches, quick_requests
 from kafka_lite.server.admin import admin_manager, config_admin_manager
-from kafka_lite.server.apis import group_apis, metadata_apis
+from kafka_lite.server.apis import group_apis, metadata_apis, partition_admin_apis
 from kafka_lite.server.fetch_sessions import fetch_session_cache
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF
 
@@ -25,6 +25,7 @@ MODULES = (
     bounded_log, receive, request_parser, decoder_compiler, schema, quick_requests, quick_batches, heavy_produces,
     large_requests, admin_manager, config_admin_manager, metadata_apis, compression, fetch_session_cache, group_apis,
     converted_records, garbage, metrics_http_server, encoder_compiler,
+    partition_admin_apis,
 )  # fmt: skip
 CONSTANT = re.compile(r"([\d,]+)[^|\d]{0,12}[（(]`([A-Z_]+)`[)）]")
 """``10,000 (`MAX_NEW_PARTITIONS`)``, also with a word between them."""

@@ -21,7 +21,8 @@ PERIOD_MS: Final = 1000
 MIN_YOUNG: Final = 1000
 """Fewer new objects than this are not worth a collection."""
 MAX_SKIPPED: Final = 10
-"""So many times in a row does a collection wait for the end of large work, ten seconds."""
+"""So many times in a row does a collection wait for the end of large work, ten seconds. If some has ended since
+the last time, more of it may follow, and its objects would be visited."""
 MAX_YOUNG: Final = 2_000_000
 """More than so many new objects, several large requests of them, cannot all be in use."""
 MIN_GROWN: Final = 50_000
@@ -32,6 +33,7 @@ PERIODS_BETWEEN_RETURNS: Final = 20
 
 _lock = threading.Lock()
 _blocks = 0
+_ended_blocks = 0
 _was_enabled = False
 
 
@@ -43,7 +45,7 @@ def without_collections() -> Iterator[None]:
     every partition, and would visit those of all partitions so far, again and again. Blocks may overlap, in different
     threads too.
     """
-    global _blocks, _was_enabled
+    global _blocks, _ended_blocks, _was_enabled
     with _lock:
         _blocks += 1
         if _blocks == 1:
@@ -54,6 +56,7 @@ def without_collections() -> Iterator[None]:
     finally:
         with _lock:
             _blocks -= 1
+            _ended_blocks += 1
             if not _blocks and _was_enabled:
                 gc.enable()
 
@@ -84,6 +87,7 @@ class GarbageCollector(ShutdownableThread):
         super().__init__("garbage-collector")
         self._periods = 0
         self._skipped = 0
+        self._ended_blocks = _ended_blocks
         self._grown = 0
         self._live = 0
         self._resident_bytes = resident_bytes()
@@ -107,7 +111,9 @@ class GarbageCollector(ShutdownableThread):
         """Collect if there are many new objects. Returns the generation, 2 for all; None if nothing was collected."""
         self._periods += 1
         young = gc.get_count()[0]
-        if _blocks and self._skipped < MAX_SKIPPED and young < MAX_YOUNG:
+        is_busy = _blocks or self._ended_blocks != _ended_blocks
+        self._ended_blocks = _ended_blocks
+        if is_busy and self._skipped < MAX_SKIPPED and young < MAX_YOUNG:
             self._skipped += 1
             return None
         self._skipped = 0

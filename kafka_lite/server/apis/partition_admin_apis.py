@@ -8,8 +8,9 @@ handleListPartitionReassignmentsRequest, handleElectReplicaLeader), server/Repli
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TypeVar
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, TypeVar
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
@@ -28,6 +29,10 @@ from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.server.metadata_cache import MetadataCache
 
 V = TypeVar("V")
+
+MANY_PARTITIONS: Final = 2000
+MAX_WAIT_S: Final = 10.0
+"""How long a request handler waits for the controller's thread, for a request of so many partitions."""
 
 
 class PartitionAdminApis:
@@ -90,7 +95,11 @@ class PartitionAdminApis:
                 )
             )
 
-        self._controller.alter_partition_reassignments(targets, on_results, may_resize=may_resize)
+        _in_turn(
+            len(targets),
+            on_results,
+            lambda answer: self._controller.alter_partition_reassignments(targets, answer, may_resize=may_resize),
+        )
 
     def handle_list_partition_reassignments(
         self, _request: Request, body: list_reassignments.ListPartitionReassignmentsRequest, respond: Respond
@@ -125,7 +134,9 @@ class PartitionAdminApis:
         wanted = None
         if body.topics is not None:
             wanted = [TopicPartition(topic.name, index) for topic in body.topics for index in topic.partition_indexes]
-        self._controller.list_partition_reassignments(wanted, on_results)
+        _in_turn(
+            len(wanted or ()), on_results, lambda answer: self._controller.list_partition_reassignments(wanted, answer)
+        )
 
     # ── elections ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -162,12 +173,39 @@ class PartitionAdminApis:
             message = f"Unknown election type {body.election_type}"
             respond(_elect_leaders_response({tp: ApiError(Errors.INVALID_REQUEST, message) for tp in partitions}))
             return
-        self._controller.elect_leaders(partitions, election_type, on_results)
+        _in_turn(
+            len(partitions),
+            on_results,
+            lambda answer: self._controller.elect_leaders(partitions, election_type, answer),
+        )
 
     def _all_partitions(self) -> Iterable[TopicPartition]:
         for topic in self._cache.get_all_topics():
             for index in self._cache.get_partitions(topic):
                 yield TopicPartition(topic, index)
+
+
+def _in_turn(
+    partitions: int, on_results: Callable[[V | None], None], ask: Callable[[Callable[[V | None], None]], None]
+) -> None:
+    """Ask the controller's thread; about many partitions, wait until it has answered.
+
+    When a handler is done with a large request, the next one is let in, and garbage is collected again. Without waiting
+    the large requests of ten clients would all be in memory, while they wait for the controller's one thread.
+    """
+    if partitions < MANY_PARTITIONS:
+        ask(on_results)
+        return
+    answered = threading.Event()
+
+    def answer(results: V | None) -> None:
+        try:
+            on_results(results)
+        finally:
+            answered.set()
+
+    ask(answer)
+    answered.wait(MAX_WAIT_S)
 
 
 def _asked_for(topics: Iterable[elect_leaders.TopicPartitions]) -> Iterable[TopicPartition]:

@@ -16,7 +16,8 @@ from kafka_lite.controller.replica_leader_election import ElectionType
 from kafka_lite.protocol.messages import api_43_elect_leaders as elect_leaders
 from kafka_lite.protocol.messages import api_45_alter_partition_reassignments as alter_reassignments
 from kafka_lite.protocol.messages import api_46_list_partition_reassignments as list_reassignments
-from kafka_lite.server.apis.partition_admin_apis import PartitionAdminApis
+from kafka_lite.server.apis import partition_admin_apis
+from kafka_lite.server.apis.partition_admin_apis import MANY_PARTITIONS, PartitionAdminApis
 
 T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u", 0)
 BROKER_ID = 4321
@@ -157,6 +158,73 @@ def test_an_election_that_waits_for_nothing_is_answered_at_once(
     apis.controller.results = {T0: 1, U0: LOST}
     assert apis.elect(T0, U0, election_type=number, timeout_ms=60_000) == {T0: Errors.NONE, U0: LOST.error}
     assert apis.controller.asked == ({T0, U0}, election_type)
+
+
+class Slow:
+    """A controller that answers when it is told to, in a thread of its own."""
+
+    def __init__(self) -> None:
+        self.may_answer = threading.Event()
+        self.threads: list[threading.Thread] = []
+
+    def later(self, *arguments: Any, **_: Any) -> None:
+        def answer() -> None:
+            self.may_answer.wait()
+            arguments[-1](None)
+
+        self.threads.append(threading.Thread(target=answer))
+        self.threads[-1].start()
+
+    elect_leaders = list_partition_reassignments = later
+
+    def alter_partition_reassignments(self, _targets: Any, callback: Any, *, may_resize: bool) -> None:
+        self.later(callback)
+
+
+def requests_about(count: int) -> list[tuple[str, Any]]:
+    """One of each API."""
+    topics = [elect_leaders.TopicPartitions(topic="t", partitions=list(range(count)))]
+    reassigned = [alter_reassignments.ReassignablePartition(partition_index=index) for index in range(count)]
+    altered = [alter_reassignments.ReassignableTopic(name="t", partitions=reassigned)]
+    listed = [list_reassignments.ListPartitionReassignmentsTopics(name="t", partition_indexes=list(range(count)))]
+    return [
+        ("elect_leaders", elect_leaders.ElectLeadersRequest(topic_partitions=topics)),
+        ("alter_partition_reassignments", alter_reassignments.AlterPartitionReassignmentsRequest(topics=altered)),
+        ("list_partition_reassignments", list_reassignments.ListPartitionReassignmentsRequest(topics=listed)),
+    ]
+
+
+@pytest.mark.parametrize(("count", "waits"), [(MANY_PARTITIONS - 1, False), (MANY_PARTITIONS, True)])
+@pytest.mark.parametrize("number", range(3))
+def test_a_handler_waits_for_the_controller_with_a_large_request(number: int, count: int, waits: bool) -> None:
+    controller, responses = Slow(), list[Any]()
+    apis = PartitionAdminApis(BROKER_ID, cast(Any, controller), cast(Any, None))
+    name, body = requests_about(count)[number]
+    handler = threading.Thread(target=getattr(apis, f"handle_{name}"), args=(None, body, responses.append))
+    handler.start()
+    handler.join(0.05 if waits else None)
+    assert handler.is_alive() is waits
+    controller.may_answer.set()
+    handler.join()
+    for thread in controller.threads:
+        thread.join()
+    apis.shutdown()
+    assert len(responses) == 1
+
+
+def test_a_handler_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partition_admin_apis, "MAX_WAIT_S", 0.01)
+    apis = PartitionAdminApis(BROKER_ID, cast(Any, SimpleNamespace(elect_leaders=lambda *_: None)), cast(Any, None))
+    apis.handle_elect_leaders(cast(Any, None), requests_about(MANY_PARTITIONS)[0][1], pytest.fail)
+    apis.shutdown()
+
+
+def test_a_response_that_fails_ends_the_wait_too(apis: Apis) -> None:
+    def respond(_response: Any) -> None:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        apis.apis.handle_elect_leaders(cast(Any, None), requests_about(MANY_PARTITIONS)[0][1], respond)
 
 
 def test_an_election_of_an_unknown_kind_is_refused(apis: Apis) -> None:
