@@ -5,14 +5,18 @@ Kafka 0.10.2: core/.../cluster/Broker.scala · book 7.3.1
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.cluster.end_point import DEFAULT_SECURITY_PROTOCOL_MAP, EndPoint, EndPointError
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.security_protocol import SecurityProtocol
-from kafka_lite.zookeeper.data import BrokerRegistration
+from kafka_lite.zookeeper.data import BrokerRegistration, SupportedLevels
 from kafka_lite.zookeeper.znode_json import ZnodeDataError
+
+NO_FEATURES: Mapping[str, SupportedLevels] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,15 @@ class Broker:
             raise ZnodeDataError(f"/brokers/ids/{broker_id}: {error}") from error
         return Broker(broker_id, end_points, registration.rack)
 
-    def to_registration(self, *, jmx_port: int = -1, timestamp_ms: int = -1, version: int = 4) -> BrokerRegistration:
-        """For /brokers/ids/N; version 4, or 2 for an ``inter.broker.protocol.version`` before 0.10.0-IV1."""
+    def to_registration(
+        self,
+        *,
+        jmx_port: int = -1,
+        timestamp_ms: int = -1,
+        version: int = 4,
+        features: Mapping[str, SupportedLevels] = NO_FEATURES,
+    ) -> BrokerRegistration:
+        """For /brokers/ids/N, in a version that follows from ``inter.broker.protocol.version``."""
         plaintext = next((e for e in self.end_points if e.security_protocol is SecurityProtocol.PLAINTEXT), None)
         return BrokerRegistration(
             endpoints=tuple(e.connection_string for e in self.end_points),
@@ -60,6 +71,7 @@ class Broker:
             jmx_port=jmx_port,
             timestamp_ms=timestamp_ms,
             version=version,
+            features=features,
         )
 
     def __str__(self) -> str:

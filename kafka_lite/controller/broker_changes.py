@@ -8,7 +8,7 @@ Kafka 0.10.2: core/.../controller/ReplicaStateMachine.scala (BrokerChangeListene
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.topic_partition import TopicPartition
@@ -19,10 +19,14 @@ from kafka_lite.controller.partition_reassigner import PartitionReassigner
 from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
 from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaStateMachine
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
+from kafka_lite.zookeeper.data import BrokerRegistration
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.znode_json import ZnodeDataError
 
 logger = logging.getLogger(__name__)
+
+UnsupportedFeatures = Callable[[BrokerRegistration], Mapping[str, int]]
+"""Gives the finalized features that a broker does not support."""
 
 
 class BrokerChanges:
@@ -39,6 +43,7 @@ class BrokerChanges:
         reassigner: PartitionReassigner,
         batch: ControllerBrokerRequestBatch,
         send_update_metadata: Callable[[Collection[TopicPartition] | None], None],
+        unsupported_features: UnsupportedFeatures = lambda _registration: {},
     ) -> None:
         self._context = context
         self._zk_client = zk_client
@@ -49,12 +54,15 @@ class BrokerChanges:
         self._reassigner = reassigner
         self._batch = batch
         self._send_update_metadata = send_update_metadata
+        self._unsupported_features = unsupported_features
 
     def read_brokers(self) -> tuple[dict[int, Broker], dict[int, int]]:
-        """The live brokers and their epochs, by id."""
+        """The live brokers and their epochs, by id, without those that cannot work with the finalized features."""
         brokers, epochs = {}, {}
         for broker_id, (registration, epoch) in self._zk_client.get_brokers_and_epochs().items():
             try:
+                if unsupported := self._unsupported_features(registration):
+                    raise ZnodeDataError(f"it does not support the finalized features {unsupported}")
                 brokers[broker_id] = Broker.from_registration(broker_id, registration)
                 epochs[broker_id] = epoch
             except ZnodeDataError as error:

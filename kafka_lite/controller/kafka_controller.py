@@ -22,6 +22,7 @@ from kafka_lite.controller.controller_config import ControllerConfig
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
 from kafka_lite.controller.controller_event_thread import ControllerEvent, ControllerEventThread
 from kafka_lite.controller.controller_stats import ControllerStats
+from kafka_lite.controller.feature_control import FeatureControl
 from kafka_lite.controller.isr_change_notification_listener import IsrChangeNotificationListener
 from kafka_lite.controller.log_dir_failures import LogDirFailures
 from kafka_lite.controller.partition_leader_selector import PartitionLeaderSelector
@@ -81,22 +82,19 @@ class KafkaController:
         stats: ControllerStats,
         abort_request: Callable[[int], None],
         scheduler: Scheduler,
+        features: FeatureControl,
     ) -> None:
-        """``send_request`` delivers LeaderAndIsr, UpdateMetadata and StopReplica to a broker, this one included.
-
+        """``send_request`` delivers LeaderAndIsr, UpdateMetadata and StopReplica to a broker, this one included;
         ``abort_request`` interrupts it, since nobody waits for a broker that is gone.
 
-        ``on_topic_deleted`` is called for every topic that is completely gone from ZooKeeper.
-
-        ``scheduler`` runs the automatic rebalance.
+        ``on_topic_deleted`` is called for every topic that is completely gone from ZooKeeper. ``scheduler`` runs the
+        automatic rebalance.
         """
         self._config = config
         self._broker_id = config.broker_id
-        self._zk_client = zk_client
-        self._send_request = send_request
+        self._zk_client, self._send_request = zk_client, send_request
         self._on_topic_deleted = on_topic_deleted
-        self._stats = stats
-        self._scheduler = scheduler
+        self._stats, self._scheduler, self._features = stats, scheduler, features
         self._thread = ControllerEventThread(config.broker_id)
         self._active = threading.Event()
         self.context = ControllerContext()
@@ -175,6 +173,7 @@ class KafkaController:
             self.reassigner,
             self._new_batch(),
             self._send_update_metadata,
+            self._features.unsupported_by,
         )
         imbalance_percentage = self._config.leader_imbalance_per_broker_percentage
         self._election = ReplicaLeaderElection(
@@ -206,7 +205,7 @@ class KafkaController:
         self._thread.initiate_shutdown()
 
     def halt(self) -> None:
-        """Take no further event and send nothing more, without waiting: as if the process had been killed."""
+        """Take no further event and send nothing more, as if the process had been killed."""
         self.initiate_shutdown()
         self._channels.initiate_shutdown()
 
@@ -236,6 +235,7 @@ class KafkaController:
 
     def _on_controller_failover(self) -> None:
         """Take over: set watches, read the cluster, send metadata to every broker, bring partitions online."""
+        self._features.setup()
         self._watch()
         self._initialize_context()
         self._active.set()
@@ -317,9 +317,9 @@ class KafkaController:
     def shutdown_broker(self, broker_id: int, respond: ShutdownCallback) -> None:
         """Move the leaderships of a broker that is about to stop to other brokers.
 
-        ``respond`` gets the partitions with other replicas that it still leads; or STALE_CONTROLLER_EPOCH if
-        this broker is not the controller, BROKER_NOT_AVAILABLE if that broker is not registered. It is called later, in
-        the controller's thread. The broker counts as dead in elections until it has registered again.
+        ``respond`` gets the partitions with other replicas that it still leads; or STALE_CONTROLLER_EPOCH if this
+        broker is not the controller, BROKER_NOT_AVAILABLE if that broker is not registered. It is called in the
+        controller's thread. The broker counts as dead in elections until it has registered again.
         """
         self._enqueue("ControlledShutdown", lambda: self._process_controlled_shutdown(broker_id, respond))
 

@@ -63,6 +63,7 @@ class ApiKey(IntEnum):
     ALTER_CLIENT_QUOTAS = 49
     DESCRIBE_USER_SCRAM_CREDENTIALS = 50
     ALTER_USER_SCRAM_CREDENTIALS = 51
+    UPDATE_FEATURES = 57
     DESCRIBE_CLUSTER = 60
     DESCRIBE_PRODUCERS = 61
     DESCRIBE_TRANSACTIONS = 65
@@ -81,7 +82,6 @@ LATER_APIS: dict[int, str] = {
     54: "EndQuorumEpoch",
     55: "DescribeQuorum",
     56: "AlterPartition",
-    57: "UpdateFeatures",
     58: "Envelope",
     59: "FetchSnapshot",
     62: "BrokerRegistration",

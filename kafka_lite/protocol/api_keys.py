@@ -104,6 +104,7 @@ from kafka_lite.protocol.messages.api_51_alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
 )
+from kafka_lite.protocol.messages.api_57_update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
 from kafka_lite.protocol.messages.api_60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kafka_lite.protocol.messages.api_61_describe_producers import DescribeProducersRequest, DescribeProducersResponse
 from kafka_lite.protocol.messages.api_65_describe_transactions import (
@@ -220,6 +221,7 @@ _MESSAGES: tuple[tuple[type[Request], type[Response]], ...] = (
     (AlterClientQuotasRequest, AlterClientQuotasResponse),
     (DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse),
     (AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse),
+    (UpdateFeaturesRequest, UpdateFeaturesResponse),
     (DescribeClusterRequest, DescribeClusterResponse),
     (DescribeProducersRequest, DescribeProducersResponse),
     (DescribeTransactionsRequest, DescribeTransactionsResponse),

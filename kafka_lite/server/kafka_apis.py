@@ -28,6 +28,7 @@ from kafka_lite.server.apis.api_handler import ApiRange, Handler, HandlerWrapper
 from kafka_lite.server.apis.client_quota_apis import ClientQuotaApis
 from kafka_lite.server.apis.consumer_group_apis import ConsumerGroupApis
 from kafka_lite.server.apis.delegation_token_apis import DelegationTokenApis
+from kafka_lite.server.apis.feature_apis import FeatureApis
 from kafka_lite.server.apis.fetch_apis import FetchApis
 from kafka_lite.server.apis.group_apis import GroupApis
 from kafka_lite.server.apis.log_dir_apis import LogDirApis
@@ -106,6 +107,7 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.ALTER_CLIENT_QUOTAS: ApiRange(0, 1),
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: ApiRange(0, 0),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: ApiRange(0, 0),
+    ApiKey.UPDATE_FEATURES: ApiRange(0, 2),
     ApiKey.DESCRIBE_CLUSTER: ApiRange(0, 2),
     ApiKey.DESCRIBE_PRODUCERS: ApiRange(0, 0),
     ApiKey.DESCRIBE_TRANSACTIONS: ApiRange(0, 0),
@@ -151,6 +153,7 @@ class ApiHandlers:
     acls: AclApis
     delegation_tokens: DelegationTokenApis
     telemetry: TelemetryApis
+    features: FeatureApis
 
     def table_of_heads(self) -> dict[ApiKey, Handler]:
         """Handlers that look at the start of a large request; they respond only if that is reason to refuse it."""
@@ -183,6 +186,7 @@ class ApiHandlers:
             ApiKey.ALTER_PARTITION_REASSIGNMENTS: self.partition_admin.handle_alter_partition_reassignments,
             ApiKey.LIST_PARTITION_REASSIGNMENTS: self.partition_admin.handle_list_partition_reassignments,
             ApiKey.INCREMENTAL_ALTER_CONFIGS: self.admin.handle_incremental_alter_configs,
+            ApiKey.UPDATE_FEATURES: self.features.handle_update_features,
             ApiKey.DESCRIBE_CLUSTER: self.metadata.handle_describe_cluster,
             ApiKey.DESCRIBE_PRODUCERS: self.producer_ids.handle_describe_producers,
             ApiKey.ADD_PARTITIONS_TO_TXN: self.transactions.handle_add_partitions_to_txn,

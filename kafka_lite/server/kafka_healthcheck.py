@@ -11,8 +11,10 @@ from dataclasses import replace
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
+from kafka_lite.cluster.features import SUPPORTED
 from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.time import Time
+from kafka_lite.controller.feature_control import FEATURES_ARE_KNOWN
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
@@ -20,6 +22,13 @@ RACK_AWARE_VERSION = ApiVersion.parse("0.10.0-IV1")
 """From this version on, brokers write their rack and listener names to ZooKeeper."""
 
 UNKNOWN_BROKER_EPOCH = -1
+
+
+def registration_version(protocol: ApiVersion) -> int:
+    """The version of ``/brokers/ids/N`` that brokers with this ``inter.broker.protocol.version`` write."""
+    if protocol >= FEATURES_ARE_KNOWN:
+        return 5
+    return 4 if protocol >= RACK_AWARE_VERSION else 2
 
 
 class KafkaHealthcheck:
@@ -54,8 +63,11 @@ class KafkaHealthcheck:
     def register(self) -> None:
         """Create the znode."""
         config = self._config
-        version = 4 if config.inter_broker_protocol_version >= RACK_AWARE_VERSION else 2
-        registration = self.local_broker().to_registration(timestamp_ms=self._time.milliseconds(), version=version)
+        registration = self.local_broker().to_registration(
+            timestamp_ms=self._time.milliseconds(),
+            version=registration_version(config.inter_broker_protocol_version),
+            features=SUPPORTED,
+        )
         self._zk_client.register_broker(config.broker_id, registration)
         epoch = self._zk_client.get_broker_epoch(config.broker_id)
         self.broker_epoch = UNKNOWN_BROKER_EPOCH if epoch is None else epoch

@@ -33,7 +33,7 @@ from kafka_lite.server.quotas.quota_factory import QuotaManagers, quota_managers
 from kafka_lite.server.replication.controlled_shutdown import controlled_shutdown
 from kafka_lite.server.startup.broker_id import get_broker_id
 from kafka_lite.server.startup.broker_metrics import BrokerMetrics
-from kafka_lite.server.startup.cluster_control import ClusterControl
+from kafka_lite.server.startup.cluster_control import ClusterControl, start_features
 from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.initial_metadata import await_initial_metadata
 from kafka_lite.server.startup.log_management import LogManagement
@@ -52,11 +52,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_STOPPED_OR_STOPPING = (
-    BrokerState.NOT_RUNNING,
-    BrokerState.PENDING_CONTROLLED_SHUTDOWN,
-    BrokerState.BROKER_SHUTTING_DOWN,
-)
+_S = BrokerState
+_STOPPED_OR_STOPPING = (_S.NOT_RUNNING, _S.PENDING_CONTROLLED_SHUTDOWN, _S.BROKER_SHUTTING_DOWN)
 
 
 class KafkaServer:
@@ -251,7 +248,8 @@ class KafkaServer:
         logger.info("Cluster ID = %s", self.cluster_id)
 
     def _start_dynamic_config(self) -> None:
-        """Apply the overrides of this broker's configuration that are stored in ZooKeeper."""
+        """Apply what ZooKeeper has: the features of the cluster, the overrides of this broker's configuration."""
+        self.features = start_features(self.config, self.zk_client, self.shutdown)
         self.dynamic_broker_config = DynamicBrokerConfig(self.config)
         self.dynamic_broker_config.initialize(self.zk_client)
         background = DynamicThreadPool("background.threads", self.scheduler.resize, self.config)
@@ -285,7 +283,7 @@ class KafkaServer:
     def _start_sockets(self) -> None:
         """Bind the listeners. Clients that connect now wait for their first response until the handlers start."""
         config = self.dynamic_broker_config.current_config
-        self._security = broker_security(config, self.zk_client, self.time)
+        self._security = broker_security(config, self.zk_client, self.time, self.features)
         self._on_stop("authorizer", self._security.close)
         sockets = config.socket_server_config(self._security.sasl)
         self.socket_server = SocketServer(sockets, self.time, metrics=self.metrics.metrics)
@@ -358,6 +356,7 @@ class KafkaServer:
             self.metrics.controller_stats(),
             self.scheduler,
             self.time,
+            self.features,
         )
         self.controller = self._cluster_control.controller
         self.metrics.measure_controller(self.controller)
@@ -383,6 +382,7 @@ class KafkaServer:
                 producer_ids=self.producer_ids,
                 admin_manager=self.admin_manager,
                 controller=self.controller,
+                features=self._cluster_control.features,
                 healthcheck=self._healthcheck,
                 quotas=self.quotas.clients,
                 security=self._security,

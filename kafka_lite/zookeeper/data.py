@@ -12,7 +12,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka_lite.common.ids.uuids import decode_uuid, encode_uuid, random_uuid
 from kafka_lite.common.topic_partition import TopicPartition
@@ -92,14 +92,26 @@ def decode_int(data: bytes | str | None, what: str) -> int:
 # ------------------------------------------------------------------------------------------------------------- brokers
 
 
+class SupportedLevels(NamedTuple):
+    """The levels of a feature that a broker supports. Every broker supports level 0, at which the feature is off."""
+
+    min_version: int
+    max_version: int
+
+    def contains(self, level: int) -> bool:
+        """Whether the broker can work with this level."""
+        return level == 0 or self.min_version <= level <= self.max_version
+
+
 @dataclass(frozen=True)
 class BrokerRegistration:
-    """/brokers/ids/N, version 4 (``inter.broker.protocol.version`` from 0.10.0-IV1 on) or 2 (before).
+    """/brokers/ids/N, version 5 (``inter.broker.protocol.version`` from 2.7 on), 4 (from 0.10.0-IV1 on) or 2 (before).
 
     ``{"listener_security_protocol_map":{"PLAINTEXT":"PLAINTEXT"},"endpoints":["PLAINTEXT://127.0.0.1:9092"],
     "rack":"r1","jmx_port":-1,"host":"127.0.0.1","timestamp":"1795248312128","port":9092,"version":4}``
 
     ``host`` and ``port`` repeat the first PLAINTEXT end point for clients of 0.8, or are null and -1 without one.
+    Version 5 adds the supported features: ``"features":{"group.version":{"min_version":1,"max_version":1}}``.
     """
 
     endpoints: tuple[str, ...]
@@ -110,10 +122,13 @@ class BrokerRegistration:
     jmx_port: int = -1
     timestamp_ms: int = -1
     version: int = 4
+    features: Mapping[str, SupportedLevels] = field(default_factory=dict)
 
     def encode(self) -> bytes:
         """Encode to bytes."""
         value: dict[str, object] = {}
+        if self.version >= 5:
+            value["features"] = {name: levels._asdict() for name, levels in self.features.items()}
         if self.version >= 4:
             value["listener_security_protocol_map"] = dict(self.listener_security_protocol_map)
         value["endpoints"] = list(self.endpoints)
@@ -125,7 +140,7 @@ class BrokerRegistration:
 
     @staticmethod
     def decode(data: bytes | None) -> BrokerRegistration:
-        """Decode from bytes, any version: 1 has only host and port; 5 adds features, which are ignored."""
+        """Decode from bytes, any version: 1 has only host and port."""
         what = "/brokers/ids"
         value = decode_json(data, what)
         version = value.get("version", 1)
@@ -144,7 +159,16 @@ class BrokerRegistration:
             jmx_port=value.get("jmx_port", -1),
             timestamp_ms=timestamp_ms_of(value),
             version=version,
+            features=_decode_features(checked_if_any(value, "features", dict, what) or {}, what),
         )
+
+
+def _decode_features(features: Mapping[str, Any], what: str) -> dict[str, SupportedLevels]:
+    levels = {name: checked(features, name, dict, what) for name in features}
+    return {
+        name: SupportedLevels(checked(each, "min_version", int, what), checked(each, "max_version", int, what))
+        for name, each in levels.items()
+    }
 
 
 # -------------------------------------------------------------------------------------------------------------- topics

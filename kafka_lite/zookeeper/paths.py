@@ -14,6 +14,7 @@
     /config/{topics,clients,users,brokers,ips}/<name>   configuration overrides
     /config/changes/config_change_<10 digits>       notifications of changed overrides
     /latest_producer_id_block                       the last allocated block of producer ids
+    /feature                                        the levels of features that the cluster has finalized
     /consumers/G/ids/M  (ephemeral)                 a member of an old consumer group, and its subscription
     /consumers/G/owners/T/P  (ephemeral)            the thread of the member that consumes a partition
     /consumers/G/offsets/T/P                        the committed offset of a partition
@@ -37,6 +38,7 @@ PREFERRED_REPLICA_ELECTION = "/admin/preferred_replica_election"
 CONFIG = "/config"
 CONFIG_CHANGES = "/config/changes"
 PRODUCER_ID_BLOCK = "/latest_producer_id_block"
+FEATURE = "/feature"
 CONSUMERS = "/consumers"
 
 ISR_CHANGE_PREFIX = "isr_change_"

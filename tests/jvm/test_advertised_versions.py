@@ -44,7 +44,6 @@ NOT_SERVED = {
     "SHARE_GROUP_HEARTBEAT": (1, SHARE_GROUPS),
     "TXN_OFFSET_COMMIT": (5, TRANSACTIONS),
     "UNREGISTER_BROKER": (0, KRAFT),
-    "UPDATE_FEATURES": (2, "features, which controllers in ZooKeeper of 3.9 do not finalize"),
     "WRITE_SHARE_GROUP_STATE": (0, SHARE_GROUPS),
     "STREAMS_GROUP_DESCRIBE": (-1, "Streams groups (KIP-1071), which 4.1 does not advertise either"),
     "STREAMS_GROUP_HEARTBEAT": (-1, "the same"),

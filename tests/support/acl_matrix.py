@@ -191,6 +191,7 @@ CASES = (
          _cluster("ALTER")),
     Case("ALTER_PARTITION_REASSIGNMENTS", 0, {"timeout_ms": 1000, "topics": [
         {"name": "absent", "partitions": [{"partition_index": 0, "replicas": [0]}]}]}, _cluster("ALTER")),
+    Case("UPDATE_FEATURES", 1, {"feature_updates": [], "validate_only": True}, _cluster("ALTER")),
     Case("LIST_PARTITION_REASSIGNMENTS", 0, {"timeout_ms": 1000, "topics": []}, _cluster("DESCRIBE")),
     Case("OFFSET_DELETE", 0, {"group_id": "none", "topics": OF_T}, {"DELETE GROUP none": GROUP, **READ_T}),
     Case("DESCRIBE_CLIENT_QUOTAS", 0, {"components": [], "strict": False}, _cluster("DESCRIBE_CONFIGS")),

@@ -111,6 +111,7 @@ class Apis:
             acls=nothing,
             delegation_tokens=nothing,
             telemetry=nothing,
+            features=nothing,
         )
         self.apis = KafkaApis(self.channel, UnservedRequests(), handlers, self.helper)
 

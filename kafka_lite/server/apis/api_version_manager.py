@@ -9,11 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from kafka_lite.cluster.finalized_features import NO_FEATURES, FeaturesAndEpoch, FinalizedFeatures
 from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.api_key import ApiKey
-from kafka_lite.protocol.messages.api_18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from kafka_lite.protocol.messages.api_18_api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.server.apis.api_handler import ApiRange
+from kafka_lite.zookeeper.data import SupportedLevels
 
 SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 """Valid names and versions of client software."""
@@ -23,18 +31,26 @@ OF_TELEMETRY = frozenset({ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEME
 (Kafka offers them if it has a plugin that receives metrics.)"""
 
 
+FIRST_VERSION_WITH_LEVEL_0 = 4
+"""Older clients cannot read a supported feature that begins with level 0 (KAFKA-17492): they are told of none."""
+
+
 class ApiVersionManager:
     """Answers ApiVersions requests from the table of served versions."""
 
     def __init__(
-        self, api_ranges: Mapping[ApiKey, ApiRange], wants_telemetry: Callable[[], bool] = lambda: True
+        self,
+        api_ranges: Mapping[ApiKey, ApiRange],
+        wants_telemetry: Callable[[], bool] = lambda: True,
+        features: FinalizedFeatures | None = None,
     ) -> None:
-        """``wants_telemetry``: whether anybody has subscribed to metrics of clients."""
+        """``wants_telemetry``: whether anybody has subscribed to metrics of clients. ``features``: None for none."""
         self._api_ranges = api_ranges
+        self._without_telemetry = {key: served for key, served in api_ranges.items() if key not in OF_TELEMETRY}
         self.wants_telemetry = wants_telemetry
-        self._response = _response_of(api_ranges)
-        others = {key: served for key, served in api_ranges.items() if key not in OF_TELEMETRY}
-        self._response_without_telemetry = _response_of(others)
+        self._features = features or FinalizedFeatures(None)
+        self._made: tuple[FeaturesAndEpoch, dict[tuple[bool, bool], ApiVersionsResponse]] = (NO_FEATURES, {})
+        """The responses with these features, by whether they offer telemetry, and features with level 0."""
 
     def response(self, header: RequestHeader, request: ApiVersionsRequest) -> ApiVersionsResponse:
         """The versions that this broker serves.
@@ -47,7 +63,21 @@ class ApiVersionManager:
             and SOFTWARE_NAME.fullmatch(request.client_software_version)
         ):
             return ApiVersionsResponse(error_code=Errors.INVALID_REQUEST.code)
-        return self._response if self.wants_telemetry() else self._response_without_telemetry
+        return self._response(self.wants_telemetry(), header.api_version >= FIRST_VERSION_WITH_LEVEL_0)
+
+    def _response(self, telemetry: bool, with_level_0: bool) -> ApiVersionsResponse:
+        """Made once, until the cluster finalizes other features: every connection begins with it."""
+        made_with, responses = self._made
+        finalized = self._features.current
+        if finalized is not made_with:
+            responses = {}
+            self._made = (finalized, responses)
+        response = responses.get((telemetry, with_level_0))
+        if response is None:
+            ranges = self._api_ranges if telemetry else self._without_telemetry
+            supported = self._features.supported if with_level_0 else {}
+            response = responses[telemetry, with_level_0] = _response_of(ranges, supported, finalized)
+        return response
 
     def unsupported(self) -> ApiVersionsResponse:
         """The response, in the layout of version 0, to an ApiVersions request of a later version.
@@ -59,9 +89,23 @@ class ApiVersionManager:
         return ApiVersionsResponse(error_code=Errors.UNSUPPORTED_VERSION.code, api_keys=[own])
 
 
-def _response_of(api_ranges: Mapping[ApiKey, ApiRange]) -> ApiVersionsResponse:
+def _response_of(
+    api_ranges: Mapping[ApiKey, ApiRange], supported: Mapping[str, SupportedLevels], finalized: FeaturesAndEpoch
+) -> ApiVersionsResponse:
     keys = [
         ApiVersion(api_key=key, min_version=served.min_version, max_version=served.max_version)
         for key, served in sorted(api_ranges.items())
     ]
-    return ApiVersionsResponse(api_keys=keys).keep_encoded()
+    response = ApiVersionsResponse(
+        api_keys=keys,
+        supported_features=[
+            SupportedFeatureKey(name=name, min_version=0, max_version=levels.max_version)
+            for name, levels in supported.items()
+        ],
+        finalized_features_epoch=finalized.epoch,
+        finalized_features=[
+            FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)
+            for name, level in finalized.levels.items()
+        ],
+    )
+    return response.keep_encoded()

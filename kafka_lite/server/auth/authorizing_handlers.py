@@ -90,6 +90,7 @@ RULES: dict[ApiKey, Rule] = {
     ApiKey.CONSUMER_GROUP_DESCRIBE: admin_rules.consumer_group_describe,
     ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: free,  # any client may push its metrics
     ApiKey.PUSH_TELEMETRY: free,
+    ApiKey.UPDATE_FEATURES: on_cluster(_OP.ALTER),
     ApiKey.LIST_CONFIG_RESOURCES: on_cluster(_OP.DESCRIBE_CONFIGS),
 }
 """The rule of each request but Metadata, DeleteTopics and DescribeTopicPartitions, whose rules need to know the topics.

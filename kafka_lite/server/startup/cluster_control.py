@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
+from kafka_lite.cluster.finalized_features import FinalizedFeatures
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.controller.controller_config import ControllerConfig, TopicDefaults
 from kafka_lite.controller.controller_stats import ControllerStats
+from kafka_lite.controller.feature_control import FEATURES_ARE_KNOWN, FeatureControl
 from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replication.broker_channels import BrokerChannels
 from kafka_lite.server.replication.inter_broker_versions import inter_broker_version, topic_ids_are_known
+from kafka_lite.zookeeper.feature_znode import FeatureStore
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 
@@ -36,6 +39,16 @@ def controller_config(config: KafkaConfig, topic_defaults: TopicDefaults) -> Con
     )
 
 
+def start_features(
+    config: KafkaConfig, zk_client: KafkaZkClient, on_unsupported: Callable[[], object]
+) -> FinalizedFeatures:
+    """Follow the features that the cluster has finalized. Raises UnsupportedFeaturesError if this broker lacks one."""
+    are_known = config.inter_broker_protocol_version >= FEATURES_ARE_KNOWN
+    features = FinalizedFeatures(FeatureStore(zk_client.zookeeper) if are_known else None, on_unsupported)
+    features.startup()
+    return features
+
+
 class ClusterControl:
     """The broker's controller with the connections that it uses.
 
@@ -52,6 +65,7 @@ class ClusterControl:
         stats: ControllerStats,
         scheduler: Scheduler,
         time: Time,
+        features: FinalizedFeatures,
     ) -> None:
         self.config = config
         self._handle_own = handle_own
@@ -59,6 +73,8 @@ class ClusterControl:
         self._channels = BrokerChannels(
             client_id, self._end_point_of, config.controller_socket_timeout_ms, time, config.inter_broker_security()
         )
+        protocol = config.inter_broker_protocol_version
+        self.features = FeatureControl(config.broker_id, protocol, zk_client, features)
         self.controller = KafkaController(
             controller_config(config, topic_defaults),
             zk_client,
@@ -67,6 +83,7 @@ class ClusterControl:
             stats,
             self._channels.abort,
             scheduler,
+            self.features,
         )
 
     def shutdown(self) -> None:

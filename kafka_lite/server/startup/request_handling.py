@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME, TRANSACTION_STATE_TOPIC_NAME
+from kafka_lite.controller.feature_control import FeatureControl
 from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
 from kafka_lite.network.socket_server import SocketServer
@@ -20,6 +21,7 @@ from kafka_lite.server.apis.acl_apis import AclApis
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.client_quota_apis import ClientQuotaApis
 from kafka_lite.server.apis.delegation_token_apis import DelegationTokenApis
+from kafka_lite.server.apis.feature_apis import FeatureApis
 from kafka_lite.server.apis.fetch_apis import FetchApis
 from kafka_lite.server.apis.leader_hints import LeaderHints
 from kafka_lite.server.apis.log_dir_apis import LogDirApis
@@ -75,6 +77,7 @@ class BrokerParts:
     producer_ids: ProducerIdManager
     admin_manager: AdminManager
     controller: KafkaController
+    features: FeatureControl
     healthcheck: KafkaHealthcheck
     quotas: ClientQuotaManagers
     security: BrokerSecurity
@@ -156,6 +159,7 @@ class RequestHandling:
             acls=AclApis(parts.security.authorizer),
             delegation_tokens=self._new_delegation_token_apis(),
             telemetry=TelemetryApis(self.client_metrics),
+            features=FeatureApis(parts.features, lambda: parts.controller.is_active),
             sasl=SaslApis(
                 parts.config.values["sasl.enabled.mechanisms"], parts.zk_client, lambda: parts.controller.is_active
             ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from kafka_lite.cluster.finalized_features import FinalizedFeatures
 from kafka_lite.common.time import Time
 from kafka_lite.security.authorizer.authorizer import Authorizer
 from kafka_lite.security.authorizer.custom_authorizer import CustomAuthorizer
@@ -42,11 +43,17 @@ class BrokerSecurity:
             self.authorizer.close()
 
 
-def broker_security(config: KafkaConfig, zk_client: KafkaZkClient, time: Time) -> BrokerSecurity:
-    """Read users, delegation tokens and access control lists from ZooKeeper. Raises ConfigError."""
+def broker_security(
+    config: KafkaConfig, zk_client: KafkaZkClient, time: Time, features: FinalizedFeatures
+) -> BrokerSecurity:
+    """Read users, delegation tokens and access control lists from ZooKeeper. Raises ConfigError.
+
+    ``features``: what clients are told of besides versions.
+    """
     protocol = config.inter_broker_protocol_version
     authorizer = load_authorizer(config.values, config.original, protocol, zk_client, time)
-    versions = ApiVersionManager(served_versions(consumer_groups=config.consumer_groups.is_enabled), lambda: False)
+    served = served_versions(consumer_groups=config.consumer_groups.is_enabled)
+    versions = ApiVersionManager(served, lambda: False, features)
     sasl = sasl_services(zk_client, time, versions)
     tokens = token_manager(DelegationTokenConfig.of(config.values), zk_client, sasl.tokens, time)
     return BrokerSecurity(sasl, versions, authorizer, tokens)

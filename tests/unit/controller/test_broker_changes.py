@@ -65,6 +65,7 @@ class Cluster(Controller):
         for partition in (P, Q, SINGLE):
             self.create(partition)
         self.reassigner = Reassigner()
+        self.finalized = {}
         self.registrations, self.channels = Registrations(live), Channels()
         self.context.broker_epochs = dict(self.registrations.epochs)
         self.changes = BrokerChanges(
@@ -77,6 +78,7 @@ class Cluster(Controller):
             self.reassigner,
             self.batch(),
             self.update_metadata,
+            lambda registration: {} if registration.features else self.finalized,
         )
         self.sent.clear()
 
@@ -289,3 +291,10 @@ def test_a_broker_that_cannot_be_read_does_not_count(caplog):
     cluster.changes.process_broker_change()
     assert cluster.channels.told == [("remove", 2)]
     assert "Ignoring broker 2" in caplog.text
+
+
+def test_a_broker_that_does_not_support_a_finalized_feature_is_ignored(cluster, caplog):
+    cluster.finalized = {"transaction.version": 2}
+    brokers, epochs = cluster.changes.read_brokers()
+    assert (brokers, epochs) == ({}, {})
+    assert "Ignoring broker 1: it does not support the finalized features {'transaction.version': 2}" in caplog.text

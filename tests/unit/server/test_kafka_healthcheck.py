@@ -69,7 +69,9 @@ def test_clients_are_told_the_actual_port_and_a_host() -> None:
     ]
 
 
-@pytest.mark.parametrize(("protocol", "version"), [("0.9.0", 2), ("0.10.0-IV0", 2), ("0.10.0-IV1", 4), ("3.9", 4)])
+@pytest.mark.parametrize(
+    ("protocol", "version"), [("0.9.0", 2), ("0.10.0-IV0", 2), ("0.10.0-IV1", 4), ("2.6", 4), ("2.7", 5)]
+)
 def test_brokers_before_0_10_can_read_the_registration(protocol: str, version: int) -> None:
     zk = Zk()
     properties = {"inter_broker_protocol_version": protocol, "log_message_format_version": "0.9.0"}
