@@ -74,6 +74,8 @@ class ApiKey(IntEnum):
     PUSH_TELEMETRY = 72
     LIST_CONFIG_RESOURCES = 74
     DESCRIBE_TOPIC_PARTITIONS = 75
+    SHARE_GROUP_HEARTBEAT = 76
+    SHARE_GROUP_DESCRIBE = 77
 
 
 LATER_APIS: dict[int, str] = {
@@ -90,8 +92,6 @@ LATER_APIS: dict[int, str] = {
     67: "AllocateProducerIds",
     70: "ControllerRegistration",
     73: "AssignReplicasToDirs",
-    76: "ShareGroupHeartbeat",
-    77: "ShareGroupDescribe",
     78: "ShareFetch",
     79: "ShareAcknowledge",
     80: "AddRaftVoter",

@@ -133,6 +133,14 @@ from kafka_lite.protocol.messages.api_75_describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     DescribeTopicPartitionsResponse,
 )
+from kafka_lite.protocol.messages.api_76_share_group_heartbeat import (
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+)
+from kafka_lite.protocol.messages.api_77_share_group_describe import (
+    ShareGroupDescribeRequest,
+    ShareGroupDescribeResponse,
+)
 from kafka_lite.protocol.schema import Request, Response
 
 __all__ = ["API_SPECS", "ApiKey", "ApiSpec", "api_name"]
@@ -232,6 +240,8 @@ _MESSAGES: tuple[tuple[type[Request], type[Response]], ...] = (
     (PushTelemetryRequest, PushTelemetryResponse),
     (ListConfigResourcesRequest, ListConfigResourcesResponse),
     (DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse),
+    (ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse),
+    (ShareGroupDescribeRequest, ShareGroupDescribeResponse),
 )
 
 API_SPECS: dict[ApiKey, ApiSpec] = {

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey, ApiSpec
+from kafka_lite.protocol.messages import share_group_records
 from kafka_lite.protocol.messages.api_74_list_config_resources import ListConfigResourcesResponse
 from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from kafka_lite.protocol.messages.group_records import (
@@ -48,12 +49,26 @@ LATER_THAN_3_9 = {
     (ApiKey.LIST_CONFIG_RESOURCES, 1),
     (ApiKey.CONSUMER_GROUP_HEARTBEAT, 1),
     (ApiKey.CONSUMER_GROUP_DESCRIBE, 1),
+    (ApiKey.SHARE_GROUP_HEARTBEAT, 1),
+    (ApiKey.SHARE_GROUP_DESCRIBE, 1),
 }
 
 NOT_OF_AN_API: list[tuple[str, str, list[type[Message]]]] = [
     ("kafka-clients:3.9.1", "common.message", [ConsumerProtocolSubscription, ConsumerProtocolAssignment]),
     ("kafka-group-coordinator:3.9.1", "coordinator.group.generated", [OffsetCommitKey, OffsetCommitValue]),
     ("kafka-group-coordinator:3.9.1", "coordinator.group.generated", [GroupMetadataKey, GroupMetadataValue]),
+    (
+        "kafka-group-coordinator:4.1.0",
+        "coordinator.group.generated",
+        [
+            share_group_records.ShareGroupMemberMetadataValue,
+            share_group_records.ShareGroupMetadataValue,
+            share_group_records.ShareGroupTargetAssignmentMetadataValue,
+            share_group_records.ShareGroupTargetAssignmentMemberValue,
+            share_group_records.ShareGroupCurrentMemberAssignmentValue,
+            share_group_records.ShareGroupStatePartitionMetadataValue,
+        ],
+    ),
     (
         "kafka-transaction-coordinator:4.1.0",
         "coordinator.transaction.generated",
