@@ -14,8 +14,10 @@ from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group import group_metadata_records as group_records
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
-from kafka_lite.coordinator.group.modern import consumer_group_records as modern_records
+from kafka_lite.coordinator.group.modern import consumer_group_records
 from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
+from kafka_lite.coordinator.group.modern.share import share_group_records
+from kafka_lite.coordinator.group.modern.share.share_group import ShareGroup
 from kafka_lite.coordinator.group.offset_cache import CommittedOffset
 from kafka_lite.log.log import Log
 from kafka_lite.protocol.messages.group_records import GroupMetadataKey, OffsetCommitKey
@@ -57,6 +59,7 @@ class GroupLoader:
     groups: dict[str, GroupMetadata] = field(default_factory=dict)
     modern_groups: dict[str, ConsumerGroup] = field(default_factory=dict)
     """Groups of KIP-848."""
+    share_groups: dict[str, ShareGroup] = field(default_factory=dict)
     removed_groups: set[str] = field(default_factory=set)
     """Groups whose last record is a tombstone."""
     _open_transactions: dict[int, dict[GroupOffset, CommittedOffset | None]] = field(default_factory=dict)
@@ -83,13 +86,21 @@ class GroupLoader:
                 self._add_modern(record)
 
     def _add_modern(self, record: Record) -> None:
-        key = modern_records.read_key(record.key or b"")
+        key = consumer_group_records.KINDS.read_key(record.key or b"")
+        if key is None:
+            self._add_share(record)
+            return
+        group = self.modern_groups.setdefault(key.group_id, ConsumerGroup(key.group_id))
+        group.replay((key, consumer_group_records.KINDS.read_value(key, record.value)))
+
+    def _add_share(self, record: Record) -> None:
+        key = share_group_records.KINDS.read_key(record.key or b"")
         if key is None:
             # Left behind by a later version of Kafka, after a downgrade.
             logger.warning("Ignoring the record with an unknown key at offset %d", record.offset)
             return
-        group = self.modern_groups.setdefault(key.group_id, ConsumerGroup(key.group_id))
-        group.replay((key, modern_records.read_value(key, record.value)))
+        group = self.share_groups.setdefault(key.group_id, ShareGroup(key.group_id))
+        group.replay((key, share_group_records.KINDS.read_value(key, record.value)))
 
     def _add_offset(self, whose: GroupOffset, record: Record, batch: RecordBatch) -> None:
         committed = None
@@ -138,6 +149,9 @@ class GroupLoader:
         for group_id, modern in self.modern_groups.items():
             if modern.has_records:
                 self.groups.setdefault(group_id, GroupMetadata(group_id, self.time)).modern = modern
+        for group_id, share in self.share_groups.items():
+            if share.has_records:
+                self.groups.setdefault(group_id, GroupMetadata(group_id, self.time)).share = share
         for producer_id, offsets in self._open_transactions.items():
             self._add_open_transaction(producer_id, offsets)
         return list(self.groups.values())

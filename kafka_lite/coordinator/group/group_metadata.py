@@ -18,6 +18,7 @@ from kafka_lite.coordinator.group.group_state import VALID_PREVIOUS_STATES, Grou
 from kafka_lite.coordinator.group.member_metadata import JoinCallback, MemberMetadata, Protocols, join_error, sync_error
 from kafka_lite.coordinator.group.modern.consumer_group import CONSUMER_PROTOCOL_TYPE, ConsumerGroup
 from kafka_lite.coordinator.group.modern.group_writer import GroupWriter
+from kafka_lite.coordinator.group.modern.share.share_group import ShareGroup
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.coordinator.group.offset_cache import OffsetCache
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse, JoinGroupResponseMember
@@ -62,8 +63,10 @@ class GroupMetadata:
         self.offsets = OffsetCache()
         self.modern: ConsumerGroup | None = None
         """The members and epochs of a group of KIP-848, which has no members here; None for a classic group."""
+        self.share: ShareGroup | None = None
+        """The members and epochs of a share group, which has neither members nor offsets here."""
         self.writer: GroupWriter | None = None
-        """Writes the changes of ``modern``."""
+        """Writes the changes of ``modern`` and ``share``."""
         self._time = time
         self._static_members: dict[str, str] = {}
         self._awaiting_join = 0
@@ -78,8 +81,14 @@ class GroupMetadata:
 
     @property
     def is_unused(self) -> bool:
-        """Whether the group has neither members of any kind nor offsets."""
-        return self.is_in(GroupState.EMPTY) and self.offsets.is_empty and not self.has_modern_members
+        """Whether the group has neither members of any kind nor offsets. Share groups stay until they are deleted."""
+        is_empty = self.is_in(GroupState.EMPTY) and self.offsets.is_empty
+        return is_empty and self.share is None and not self.has_modern_members
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing is known of the group but its name: it may become a group of any kind."""
+        return self.is_unused and self.modern is None and self.state_timestamp_ms is None and not self.pending_members
 
     @property
     def has_modern_members(self) -> bool:

@@ -12,7 +12,7 @@ from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.member_metadata import MemberMetadata
-from kafka_lite.coordinator.group.modern import consumer_group_records as modern_records
+from kafka_lite.coordinator.group.modern.record_kinds import encode
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.protocol.messages import group_records as records
 from kafka_lite.protocol.schema_error import SchemaError
@@ -57,7 +57,8 @@ def group_keys(group: GroupMetadata) -> list[bytes]:
     """The keys of all records that may be in the log for the group itself, which has no members."""
     classic = [group_metadata_key(group.group_id)] if group.generation_id > 0 else []
     modern = group.modern.tombstones() if group.modern is not None else []
-    return [*classic, *(modern_records.encode(record)[0] for record in modern)]
+    share = group.share.tombstones() if group.share is not None else []
+    return [*classic, *(encode(record)[0] for record in (*modern, *share))]
 
 
 def offset_commit_value(offset: OffsetAndMetadata, inter_broker: ApiVersion) -> bytes:

@@ -1,6 +1,6 @@
 """A group of KIP-848: its epochs, members, target assignment, and who has which partition.
 
-Kafka 4.1: group-coordinator/.../group/modern/consumer/ConsumerGroup.java, modern/ModernGroup.java · book 5.2.2, 5.4.2
+Kafka 4.1: group-coordinator/.../group/modern/consumer/ConsumerGroup.java · book 5.2.2, 5.4.2
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from kafka_lite.coordinator.group.modern.consumer_group_records import GroupReco
 from kafka_lite.coordinator.group.modern.consumer_group_state import VALID_PREVIOUS_STATES, ConsumerGroupState
 from kafka_lite.coordinator.group.modern.current_assignment_builder import NO_EPOCH
 from kafka_lite.coordinator.group.modern.member_state import MemberState
-from kafka_lite.coordinator.group.modern.topic_partitions import TopicIdPartitions, from_structs, pairs, without
+from kafka_lite.coordinator.group.modern.modern_group import ModernGroup
+from kafka_lite.coordinator.group.modern.topic_partitions import from_structs, pairs, without
 from kafka_lite.protocol.messages import consumer_group_records as records
 from kafka_lite.protocol.schema import Message
 
@@ -34,8 +35,8 @@ class ResolvedRegularExpression:
 
 
 @dataclass
-class ConsumerGroup:
-    """The state of a group, which changes by records only.
+class ConsumerGroup(ModernGroup[ConsumerGroupMember, Key, ConsumerGroupState]):
+    """The state of a group of consumers, each of whose partitions has one owner.
 
     ::
 
@@ -43,35 +44,19 @@ class ConsumerGroup:
         assignment epoch   │ follows it when the target has been computed
         member epochs      │ follow that, each when its member has given up what it must
 
-    The log's records are the state: ``replay`` applies one, whether it was just decided or read from the log, and
-    returns the record that undoes it, for the case that the log refuses it. Callers hold the lock of the group.
+    See ModernGroup for the records.
     """
 
-    group_id: str
-    group_epoch: int = 0
-    metadata_hash: int = 0
-    assignment_epoch: int = 0
-    members: dict[str, ConsumerGroupMember] = field(default_factory=dict)
-    target: dict[str, TopicIdPartitions] = field(default_factory=dict)
-    """The target assignment by member id."""
+    VALID_PREVIOUS_STATES = VALID_PREVIOUS_STATES
+
+    state: ConsumerGroupState = ConsumerGroupState.EMPTY
     expressions: dict[str, ResolvedRegularExpression] = field(default_factory=dict)
-    topics_version: object = None
-    """The version of the topics that ``metadata_hash`` was computed from. It is not in the log."""
     revoking: dict[str, int] = field(default_factory=dict)
     """The epochs in which members were asked to give up partitions, whose timers run. They are not in the log."""
-    state: ConsumerGroupState = ConsumerGroupState.EMPTY
     _static_members: dict[str, str] = field(default_factory=dict)
     _owners: dict[tuple[UUID, int], str] = field(default_factory=dict)
-    _values: dict[tuple[object, ...], Message] = field(default_factory=dict)
 
     # ── members ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def member(self, member_id: str) -> ConsumerGroupMember:
-        """The member. Raises UNKNOWN_MEMBER_ID."""
-        member = self.members.get(member_id)
-        if member is None:
-            raise Errors.UNKNOWN_MEMBER_ID.exception(f"Member {member_id} is not a member of group {self.group_id}.")
-        return member
 
     def static_member(self, instance_id: str | None) -> ConsumerGroupMember | None:
         """The member with this instance id."""
@@ -83,28 +68,15 @@ class ConsumerGroup:
         owner = self._owners.get((topic_id, partition))
         return NO_EPOCH if owner is None else self.members[owner].member_epoch
 
-    def subscribed_topics(self) -> frozenset[str]:
-        """The topics that members subscribe to."""
-        return frozenset().union(*(self.topics_of(member) for member in self.members.values()))
-
     def topics_of(self, member: ConsumerGroupMember) -> frozenset[str]:
         """The topics that a member subscribes to, by name or by a regular expression that is resolved."""
         resolved = self.expressions.get(member.subscribed_topic_regex or "")
         return member.subscribed_topic_names | (resolved.topics if resolved is not None else frozenset())
 
-    def is_subscribed_to_topic(self, topic: str) -> bool:
-        """Whether a member subscribes to the topic."""
-        return any(topic in self.topics_of(member) for member in self.members.values())
-
     def preferred_assignor(self, default: str) -> str:
         """The assignor that most members ask for, the first by name of several; ``default`` if none asks for any."""
         votes = Counter(name for member in self.members.values() if (name := member.server_assignor) is not None)
         return min(votes, key=lambda name: (-votes[name], name), default=default)
-
-    @property
-    def has_records(self) -> bool:
-        """Whether anything of the group is in the log."""
-        return bool(self._values)
 
     def tombstones(self) -> list[GroupRecord]:
         """The records that delete the group, and its members if it becomes a classic group."""
@@ -160,17 +132,6 @@ class ConsumerGroup:
             )
 
     # ── records ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def replay(self, record: GroupRecord) -> GroupRecord:
-        """Apply a record; returns the one that undoes it."""
-        key, value = record
-        place = (type(key), *(getattr(key, each.name) for each in key.FIELDS))
-        before = self._values.pop(place, None)
-        if value is not None:
-            self._values[place] = value
-        self._apply(key, value)
-        self._update_state()
-        return key, before
 
     def _apply(self, key: Key, value: Message | None) -> None:
         if isinstance(key, records.ConsumerGroupMemberMetadataKey):
@@ -234,16 +195,6 @@ class ConsumerGroup:
             self.expressions[expression] = ResolvedRegularExpression(frozenset(value.topics), value.timestamp)
 
     # ── state ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def is_in(self, *states: ConsumerGroupState) -> bool:
-        """Whether the group is in one of these states."""
-        return self.state in states
-
-    def transition_to(self, target: ConsumerGroupState) -> None:
-        """Change the state. Raises RuntimeError for a transition that is not in VALID_PREVIOUS_STATES."""
-        if self.state not in VALID_PREVIOUS_STATES[target]:
-            raise RuntimeError(f"Group {self.group_id} cannot go from {self.state.name} to {target.name}")
-        self.state = target
 
     def _update_state(self) -> None:
         if self.is_in(ConsumerGroupState.DEAD):

@@ -23,7 +23,7 @@ from kafka_lite.coordinator.group.modern.group_change import GroupChange
 from kafka_lite.coordinator.group.modern.regular_expressions import matching_topics
 from kafka_lite.coordinator.group.modern.target_assignment_builder import target_changes
 from kafka_lite.coordinator.group.modern.topic_partitions import TopicIdPartitions, from_structs, in_order, is_subset
-from kafka_lite.coordinator.group.modern.topics_image import TopicsImage, metadata_hash
+from kafka_lite.coordinator.group.modern.topics_image import TopicsImage, hash_of_topics
 from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import (
     Assignment,
     ConsumerGroupHeartbeatRequest,
@@ -178,8 +178,7 @@ class HeartbeatDecision:
 
     def hash_of(self, group: ConsumerGroup) -> int:
         """The hash of the topics that the group subscribes to."""
-        found = (self.topics.topic(name) for name in group.subscribed_topics())
-        return metadata_hash(topic for topic in found if topic is not None)
+        return hash_of_topics(group.subscribed_topics(), self.topics)
 
     # ── target and reconciliation ─────────────────────────────────────────────────────────────────────────────────────
 

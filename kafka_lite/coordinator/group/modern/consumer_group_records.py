@@ -1,6 +1,6 @@
 """The records of a group of KIP-848 as keys and values, and the members that they describe.
 
-Kafka 4.1: group-coordinator/.../group/GroupCoordinatorRecordHelpers.java, GroupCoordinatorRecordSerde.java · book 3.5.2
+Kafka 4.1: group-coordinator/.../group/GroupCoordinatorRecordHelpers.java · book 3.5.2
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from kafka_lite.coordinator.group.modern.consumer_group_member import ClassicMember, ConsumerGroupMember
 from kafka_lite.coordinator.group.modern.member_state import MemberState
+from kafka_lite.coordinator.group.modern.record_kinds import RecordKinds
 from kafka_lite.coordinator.group.modern.topic_partitions import TopicIdPartitions, from_structs, in_order
 from kafka_lite.protocol.messages import consumer_group_records as records
 from kafka_lite.protocol.schema import Message
-from kafka_lite.protocol.version_prefixed import decode_with_version, encode_with_version, read_version
 
 Key = (
     records.ConsumerGroupMetadataKey
@@ -30,37 +30,18 @@ GroupRecord = tuple[Key, Message | None]
 NO_EXPRESSION = ""
 """The expression of a member that has none, as Kafka writes it."""
 
-VALUES: dict[type[Key], type[Message]] = {
-    records.ConsumerGroupMetadataKey: records.ConsumerGroupMetadataValue,
-    records.ConsumerGroupPartitionMetadataKey: records.ConsumerGroupPartitionMetadataValue,
-    records.ConsumerGroupMemberMetadataKey: records.ConsumerGroupMemberMetadataValue,
-    records.ConsumerGroupTargetAssignmentMetadataKey: records.ConsumerGroupTargetAssignmentMetadataValue,
-    records.ConsumerGroupTargetAssignmentMemberKey: records.ConsumerGroupTargetAssignmentMemberValue,
-    records.ConsumerGroupCurrentMemberAssignmentKey: records.ConsumerGroupCurrentMemberAssignmentValue,
-    records.ConsumerGroupRegularExpressionKey: records.ConsumerGroupRegularExpressionValue,
-}
-"""The value of each kind of key. All values have version 0."""
-_KEYS: dict[int, type[Key]] = {key.VERSIONS.lowest: key for key in VALUES}
-
-
-# ── bytes ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def encode(record: GroupRecord) -> tuple[bytes, bytes | None]:
-    """Key and value as they are in the log."""
-    key, value = record
-    return encode_with_version(key, key.VERSIONS.lowest), None if value is None else encode_with_version(value, 0)
-
-
-def read_key(key: bytes) -> Key | None:
-    """The key; None if it is of another kind. Raises SchemaError."""
-    kind = _KEYS.get(read_version(key))
-    return None if kind is None else decode_with_version(kind, key)
-
-
-def read_value(key: Key, value: bytes | None) -> Message | None:
-    """The value for this key. Raises SchemaError."""
-    return None if value is None else decode_with_version(VALUES[type(key)], value)
+KINDS: RecordKinds[Key] = RecordKinds(
+    {
+        records.ConsumerGroupMetadataKey: records.ConsumerGroupMetadataValue,
+        records.ConsumerGroupPartitionMetadataKey: records.ConsumerGroupPartitionMetadataValue,
+        records.ConsumerGroupMemberMetadataKey: records.ConsumerGroupMemberMetadataValue,
+        records.ConsumerGroupTargetAssignmentMetadataKey: records.ConsumerGroupTargetAssignmentMetadataValue,
+        records.ConsumerGroupTargetAssignmentMemberKey: records.ConsumerGroupTargetAssignmentMemberValue,
+        records.ConsumerGroupCurrentMemberAssignmentKey: records.ConsumerGroupCurrentMemberAssignmentValue,
+        records.ConsumerGroupRegularExpressionKey: records.ConsumerGroupRegularExpressionValue,
+    }
+)
+"""The value of each kind of key."""
 
 
 # ── the records of a group ────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,10 +8,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from kafka_lite.common.errors import Errors
-from kafka_lite.coordinator.group.modern import consumer_group_records as group_records
-from kafka_lite.coordinator.group.modern.group_change import GroupChange
+from kafka_lite.coordinator.group.modern.group_change import ModernGroupChange
+from kafka_lite.coordinator.group.modern.record_kinds import encode
 from kafka_lite.coordinator.group.offsets_log import AppendResult
 
 logger = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ WRITE_ERRORS = {
 
 @dataclass
 class _Batch:
-    change: GroupChange
+    change: ModernGroupChange[Any]
     on_written: list[OnWritten] = field(default_factory=list)
 
 
@@ -68,7 +69,7 @@ class GroupWriter:
         """Whether everything is in the log."""
         return not self._batches
 
-    def write(self, change: GroupChange, on_written: OnWritten) -> None:
+    def write(self, change: ModernGroupChange[Any], on_written: OnWritten) -> None:
         """Write a change, if it has records, and call back when all of the state is in the log."""
         if change.is_empty:
             if self.is_idle:
@@ -88,7 +89,7 @@ class GroupWriter:
     def _send(self) -> None:
         batch = self._batches[0]
         others = batch.change.others
-        self._append([*others, *(group_records.encode(record) for record in batch.change.records)], self._ended)
+        self._append([*others, *(encode(record) for record in batch.change.records)], self._ended)
 
     def _ended(self, result: AppendResult) -> None:
         """The append of the first batch has ended."""
@@ -102,7 +103,7 @@ class GroupWriter:
             for batch in reversed(ended):
                 batch.change.undo()
         if result.error is not Errors.NONE:
-            logger.error("Cannot store consumer group %s: %s", ended[0].change.group.group_id, result.error.name)
+            logger.error("Cannot store group %s: %s", ended[0].change.group.group_id, result.error.name)
         error = WRITE_ERRORS.get(result.error, result.error)
         if self._batches:
             self._send()

@@ -9,12 +9,15 @@ from uuid import UUID
 
 from kafka_lite.coordinator.group.modern import consumer_group_records as group_records
 from kafka_lite.coordinator.group.modern.assignor.group_spec import (
+    Assignment,
     ConsumerGroupPartitionAssignor,
     GroupSpec,
     MemberSpec,
 )
 from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
 from kafka_lite.coordinator.group.modern.consumer_group_records import GroupRecord
+from kafka_lite.coordinator.group.modern.modern_group import AnyModernGroup
+from kafka_lite.coordinator.group.modern.topic_partitions import TopicIdPartitions
 from kafka_lite.coordinator.group.modern.topics_image import TopicsImage
 
 
@@ -24,15 +27,16 @@ def target_changes(
     """The records of a new target for the group epoch: one for each member that is to have other partitions than by
     the last target, and one for the epoch."""
     target = assignor.assign(group_spec(group, topics))
-    changes = [
-        group_records.target_assignment(group.group_id, member_id, partitions)
-        for member_id, partitions in sorted(target.items())
-        if group.target.get(member_id) != partitions
-    ]
+    changes = [group_records.target_assignment(group.group_id, *change) for change in changed_targets(group, target)]
     return [*changes, group_records.target_epoch(group.group_id, group.group_epoch)]
 
 
-def group_spec(group: ConsumerGroup, topics: TopicsImage) -> GroupSpec:
+def changed_targets(group: AnyModernGroup, target: Assignment) -> list[tuple[str, TopicIdPartitions]]:
+    """The members that are to have other partitions than by the last target."""
+    return [(each, partitions) for each, partitions in sorted(target.items()) if group.target.get(each) != partitions]
+
+
+def group_spec(group: AnyModernGroup, topics: TopicsImage, assignable: TopicIdPartitions | None = None) -> GroupSpec:
     """The members with their topics, of those that exist, and their targets so far."""
     ids: dict[str, UUID] = {}
     num_partitions: dict[UUID, int] = {}
@@ -50,4 +54,4 @@ def group_spec(group: ConsumerGroup, topics: TopicsImage) -> GroupSpec:
         )
         for member_id, member in group.members.items()
     }
-    return GroupSpec(specs, num_partitions)
+    return GroupSpec(specs, num_partitions, assignable)

@@ -62,3 +62,9 @@ def metadata_hash(topics: Iterable[TopicMetadata]) -> int:
         digest.update(repr(described).encode())
     hashed: int = struct.unpack(">q", digest.digest())[0]
     return hashed if found else 0
+
+
+def hash_of_topics(names: Iterable[str], topics: TopicsImage) -> int:
+    """The hash of the topics with these names, of those that exist."""
+    found = (topics.topic(name) for name in names)
+    return metadata_hash(topic for topic in found if topic is not None)

@@ -1,6 +1,7 @@
 """The question that an assignor answers, and the interface of assignors.
 
-Kafka 4.1: group-coordinator/.../api/assignor/GroupSpec.java, ConsumerGroupPartitionAssignor.java · book 5.1.3
+Kafka 4.1: group-coordinator/.../api/assignor/GroupSpec.java, ConsumerGroupPartitionAssignor.java,
+ShareGroupPartitionAssignor.java · book 5.1.3
 """
 
 from __future__ import annotations
@@ -34,6 +35,12 @@ class GroupSpec:
 
     members: Mapping[str, MemberSpec]
     num_partitions: Mapping[UUID, int]
+    assignable: TopicIdPartitions | None = None
+    """The partitions that may be assigned, in a share group; None: all."""
+
+    def is_assignable(self, topic_id: UUID, partition: int) -> bool:
+        """Whether a member may get the partition."""
+        return self.assignable is None or partition in self.assignable.get(topic_id, ())
 
     @property
     def is_homogeneous(self) -> bool:
@@ -51,4 +58,17 @@ class ConsumerGroupPartitionAssignor(Protocol):
 
     def assign(self, group: GroupSpec) -> Assignment:
         """The new target. Each partition of a topic with subscribers has exactly one member."""
+        ...
+
+
+class ShareGroupPartitionAssignor(Protocol):
+    """Computes the target of every member of a share group. It is pure."""
+
+    @property
+    def name(self) -> str:
+        """Its name in ``group.share.assignors``."""
+        ...
+
+    def assign(self, group: GroupSpec) -> Assignment:
+        """The new target. Each assignable partition of a topic with subscribers has one member at least."""
         ...

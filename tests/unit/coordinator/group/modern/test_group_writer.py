@@ -9,6 +9,7 @@ from kafka_lite.coordinator.group.modern import consumer_group_records as group_
 from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
 from kafka_lite.coordinator.group.modern.group_change import GroupChange
 from kafka_lite.coordinator.group.modern.group_writer import GroupWriter, Records
+from kafka_lite.coordinator.group.modern.record_kinds import encode
 from kafka_lite.coordinator.group.offsets_log import AppendResult
 from tests.support.groups import Appended
 
@@ -92,4 +93,4 @@ def test_the_records_of_a_classic_group_are_deleted_with_the_first_change() -> N
     change.add(group_records.group_epoch("g", 1, 0))
     writing.writer.write(change, lambda _: None)
     ((records, _),) = writing.appends
-    assert records == [(b"classic", None), group_records.encode(group_records.group_epoch("g", 1, 0))]
+    assert records == [(b"classic", None), encode(group_records.group_epoch("g", 1, 0))]
