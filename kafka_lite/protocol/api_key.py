@@ -76,6 +76,8 @@ class ApiKey(IntEnum):
     DESCRIBE_TOPIC_PARTITIONS = 75
     SHARE_GROUP_HEARTBEAT = 76
     SHARE_GROUP_DESCRIBE = 77
+    SHARE_FETCH = 78
+    SHARE_ACKNOWLEDGE = 79
 
 
 LATER_APIS: dict[int, str] = {
@@ -92,8 +94,6 @@ LATER_APIS: dict[int, str] = {
     67: "AllocateProducerIds",
     70: "ControllerRegistration",
     73: "AssignReplicasToDirs",
-    78: "ShareFetch",
-    79: "ShareAcknowledge",
     80: "AddRaftVoter",
     81: "RemoveRaftVoter",
     82: "UpdateRaftVoter",

@@ -141,6 +141,8 @@ from kafka_lite.protocol.messages.api_77_share_group_describe import (
     ShareGroupDescribeRequest,
     ShareGroupDescribeResponse,
 )
+from kafka_lite.protocol.messages.api_78_share_fetch import ShareFetchRequest, ShareFetchResponse
+from kafka_lite.protocol.messages.api_79_share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
 from kafka_lite.protocol.schema import Request, Response
 
 __all__ = ["API_SPECS", "ApiKey", "ApiSpec", "api_name"]
@@ -242,6 +244,8 @@ _MESSAGES: tuple[tuple[type[Request], type[Response]], ...] = (
     (DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse),
     (ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse),
     (ShareGroupDescribeRequest, ShareGroupDescribeResponse),
+    (ShareFetchRequest, ShareFetchResponse),
+    (ShareAcknowledgeRequest, ShareAcknowledgeResponse),
 )
 
 API_SPECS: dict[ApiKey, ApiSpec] = {

@@ -51,6 +51,8 @@ LATER_THAN_3_9 = {
     (ApiKey.CONSUMER_GROUP_DESCRIBE, 1),
     (ApiKey.SHARE_GROUP_HEARTBEAT, 1),
     (ApiKey.SHARE_GROUP_DESCRIBE, 1),
+    (ApiKey.SHARE_FETCH, 1),
+    (ApiKey.SHARE_ACKNOWLEDGE, 1),
 }
 
 NOT_OF_AN_API: list[tuple[str, str, list[type[Message]]]] = [

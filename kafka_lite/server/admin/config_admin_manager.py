@@ -230,7 +230,7 @@ class ConfigAdminManager:
 
     def _validate_group_config(self, config: Mapping[str, str]) -> None:
         try:
-            validate_group_config(self._config.consumer_groups, config)
+            validate_group_config(self._config.consumer_groups, self._config.share_groups, config)
         except ConfigError as failure:
             raise Errors.INVALID_CONFIG.exception(str(failure)) from failure
 

@@ -115,7 +115,7 @@ class ConfigHelper:
         def describe(key: ConfigKey) -> DescribeConfigsResourceResult:
             own = overrides.get(key.name)
             broker_key = f"group.{key.name}"
-            value = self._config.values[broker_key] if own is None else key.parse(own)
+            value = self._config.values.get(broker_key, key.default) if own is None else key.parse(own)
             override = DescribeConfigsSynonym(name=key.name, value=own, source=ConfigSource.GROUP_CONFIG)
             synonyms = ([] if own is None else [override]) + self._broker_synonyms(broker_key)
             return _entry(key, value, synonyms, include_synonyms, include_documentation)

@@ -11,6 +11,7 @@ from typing import Any
 
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type
 from kafka_lite.coordinator.group.modern.consumer_group_config import ASSIGNORS, ConsumerGroupConfig, MigrationPolicy
+from kafka_lite.server.config.share_group_configs import SHARE_GROUP_CONFIGS
 
 at_least = Range.at_least
 HIGH, MEDIUM, LOW = Importance
@@ -28,8 +29,8 @@ GROUP_COORDINATOR_CONFIGS = (
     .define("group.max.size", Type.INT, 2147483647, MEDIUM,
             "The maximum number of members of a group (since Kafka 2.2).", at_least(1))
     .define("group.coordinator.rebalance.protocols", Type.LIST, "classic,consumer", MEDIUM,
-            "The protocols of groups: `classic`, with JoinGroup, and `consumer`, in which the coordinator assigns "
-            "(KIP-848, since Kafka 3.7).")
+            "The protocols of groups: `classic`, with JoinGroup, `consumer`, in which the coordinator assigns "
+            "(KIP-848, since Kafka 3.7), and `share`, in which members share partitions (KIP-932, since Kafka 4.1).")
     .define("group.consumer.session.timeout.ms", Type.INT, 45000, MEDIUM,
             "How long the coordinator waits for a heartbeat of a member of a consumer group (KIP-848).", at_least(1))
     .define("group.consumer.min.session.timeout.ms", Type.INT, 45000, MEDIUM,
@@ -97,13 +98,14 @@ GROUP_COORDINATOR_CONFIGS = (
             "How often to abort transactions that have timed out (since Kafka 0.11).", at_least(1))
     .define("transaction.remove.expired.transaction.cleanup.interval.ms", Type.INT, 3600000, LOW,
             "How often to remove expired transactional ids (since Kafka 0.11).", at_least(1))
+    .include(SHARE_GROUP_CONFIGS)
 )
 # fmt: on
 
 PROTOCOLS_KEY = "group.coordinator.rebalance.protocols"
 ASSIGNORS_KEY = "group.consumer.assignors"
 POLICY_KEY = "group.consumer.migration.policy"
-CLASSIC, CONSUMER = "classic", "consumer"
+CLASSIC, CONSUMER, SHARE = "classic", "consumer", "share"
 JAVA_CLASSES = {
     "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",
     "org.apache.kafka.coordinator.group.assignor.RangeAssignor": "range",
@@ -144,8 +146,8 @@ def _policy(name: str) -> MigrationPolicy:
 
 def _protocols(values: Mapping[str, Any]) -> set[str]:
     protocols = {name.strip().lower() for name in values[PROTOCOLS_KEY]}
-    if CLASSIC not in protocols or not protocols <= {CLASSIC, CONSUMER}:
-        reason = f"valid: {CLASSIC}, which cannot be left out, and {CONSUMER}"
+    if CLASSIC not in protocols or not protocols <= {CLASSIC, CONSUMER, SHARE}:
+        reason = f"valid: {CLASSIC}, which cannot be left out, {CONSUMER} and {SHARE}"
         raise ConfigError(PROTOCOLS_KEY, values[PROTOCOLS_KEY], reason)
     return protocols
 

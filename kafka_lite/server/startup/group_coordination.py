@@ -79,6 +79,8 @@ class GroupCoordination:
         self.consumer_groups = ConsumerGroupCoordinator(
             config.consumer_groups, self.coordinator, current_topics(metadata_cache), scheduler, time
         )
+        self.group_configs = self.consumer_groups.group_configs
+        self.group_configs.share_defaults = config.share_groups
         self.offsets = GroupOffsets(self.coordinator)
 
     def startup(self, zk_client: KafkaZkClient) -> None:
@@ -93,7 +95,7 @@ class GroupCoordination:
 
     def config_handler(self) -> GroupConfigHandler:
         """Applies the configurations of single groups."""
-        return GroupConfigHandler(self.consumer_groups.group_configs.update)
+        return GroupConfigHandler(self.group_configs.update)
 
     def group_apis(self) -> GroupApis:
         """Handlers of requests about groups."""

@@ -14,6 +14,12 @@ from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Ran
 from kafka_lite.coordinator.group.modern.assignor.group_spec import ConsumerGroupPartitionAssignor
 from kafka_lite.coordinator.group.modern.assignor.range_assignor import RangeAssignor
 from kafka_lite.coordinator.group.modern.assignor.uniform_assignor import UniformAssignor
+from kafka_lite.coordinator.group.modern.share_group_config import (
+    SHARE_GROUP_CONFIG_DEF,
+    ShareGroupConfig,
+    validate_share_overrides,
+    with_share_overrides,
+)
 
 ASSIGNORS: dict[str, ConsumerGroupPartitionAssignor] = {
     assignor.name: assignor for assignor in (UniformAssignor(), RangeAssignor())
@@ -84,6 +90,7 @@ GROUP_CONFIG_DEF = (
         "The interval between heartbeats that members of the group are told.",
         Range.at_least(1),
     )
+    .include(SHARE_GROUP_CONFIG_DEF)
 )
 """The keys that a group may have. Without a value, that of the broker's key ``group.`` + name counts."""
 
@@ -104,7 +111,9 @@ def with_overrides(config: ConsumerGroupConfig, overrides: Mapping[str, str]) ->
     )
 
 
-def validate_group_config(config: ConsumerGroupConfig, overrides: Mapping[str, str]) -> None:
+def validate_group_config(
+    config: ConsumerGroupConfig, share_config: ShareGroupConfig, overrides: Mapping[str, str]
+) -> None:
     """Raise ConfigError for overrides that a group cannot have on a broker with this configuration."""
     for name, value in overrides.items():
         if name not in GROUP_CONFIG_DEF:
@@ -121,22 +130,35 @@ def validate_group_config(config: ConsumerGroupConfig, overrides: Mapping[str, s
             raise ConfigError(name, number, f"it must be less than or equal to group.{prefix}.max.{rest}: {highest}")
     if changed.session_timeout_ms <= changed.heartbeat_interval_ms:
         raise ConfigError(SESSION_TIMEOUT, changed.session_timeout_ms, f"it must be greater than {HEARTBEAT_INTERVAL}")
+    validate_share_overrides(share_config, overrides)
 
 
 class GroupConfigManager:
-    """The configuration of each group as it is now. Safe to use from any thread."""
+    """The configuration of each group as it is now. Safe to use from any thread.
 
-    def __init__(self, defaults: ConsumerGroupConfig) -> None:
+    A group's name says nothing of its kind, so there is one of each kind.
+    """
+
+    def __init__(self, defaults: ConsumerGroupConfig, share_defaults: ShareGroupConfig | None = None) -> None:
         self.defaults = defaults
+        self.share_defaults = share_defaults or ShareGroupConfig()
         self._groups: dict[str, ConsumerGroupConfig] = {}
+        self._share_groups: dict[str, ShareGroupConfig] = {}
 
     def config_of(self, group_id: str) -> ConsumerGroupConfig:
         """That of a group, which is the broker's unless the group has overrides."""
         return self._groups.get(group_id, self.defaults)
 
+    def share_config_of(self, group_id: str) -> ShareGroupConfig:
+        """That of a share group."""
+        return self._share_groups.get(group_id, self.share_defaults)
+
     def update(self, group_id: str, overrides: Mapping[str, str]) -> None:
         """A group has these overrides from now on. Raises ConfigError for a bad value."""
         if overrides:
-            self._groups[group_id] = with_overrides(self.defaults, overrides)
+            consumers = with_overrides(self.defaults, overrides)
+            self._share_groups[group_id] = with_share_overrides(self.share_defaults, overrides)
+            self._groups[group_id] = consumers
         else:
             self._groups.pop(group_id, None)
+            self._share_groups.pop(group_id, None)

@@ -87,6 +87,7 @@ def test_topics_and_brokers_are_listed_and_else_what_has_a_configuration(manager
 # ── groups ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 SESSION = "consumer.session.timeout.ms"
+LOCK = "share.record.lock.duration.ms"
 
 
 @pytest.fixture
@@ -117,10 +118,13 @@ def describe(manager: ConfigAdminManager, name: str) -> dict[str, tuple[str | No
 
 
 def test_a_group_may_be_anything_and_has_the_configuration_of_the_broker(of_groups: ConfigAdminManager) -> None:
-    assert describe(of_groups, "new/group") == {
+    described = describe(of_groups, "new/group")
+    assert {name: described[name] for name in described if name.startswith("consumer.")} == {
         "consumer.heartbeat.interval.ms": ("6000", 4, ["group.consumer.heartbeat.interval.ms"] * 2),
         SESSION: ("45000", 5, ["group.consumer.session.timeout.ms"]),
     }
+    assert described["share.record.lock.duration.ms"] == ("30000", 5, ["group.share.record.lock.duration.ms"])
+    assert described["share.isolation.level"] == ("read_uncommitted", 5, []), "brokers have no such key"
 
 
 def test_the_overrides_of_a_group_are_in_zookeeper(of_groups: ConfigAdminManager, store: ConfigStore) -> None:
@@ -134,7 +138,7 @@ def test_the_overrides_of_a_group_are_in_zookeeper(of_groups: ConfigAdminManager
 
 
 def test_bad_overrides_of_a_group_are_refused(of_groups: ConfigAdminManager, store: ConfigStore) -> None:
-    for key, value in ((SESSION, "1"), (SESSION, "soon"), ("retention.ms", "1")):
+    for key, value in ((SESSION, "1"), (SESSION, "soon"), ("retention.ms", "1"), (LOCK, "60001")):
         assert alter(of_groups, "g", key, value)[0] is Errors.INVALID_CONFIG
     assert alter(of_groups, "", SESSION, "50000")[0] is Errors.INVALID_REQUEST
     assert alter(of_groups, "g", SESSION, "50000", op=2)[0] is Errors.INVALID_REQUEST, "it is no list"

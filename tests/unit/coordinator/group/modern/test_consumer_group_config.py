@@ -15,6 +15,7 @@ from kafka_lite.coordinator.group.modern.consumer_group_config import (
     validate_group_config,
     with_overrides,
 )
+from kafka_lite.coordinator.group.modern.share_group_config import ShareGroupConfig
 from tests.support.groups import GROUP
 from tests.support.modern_groups import ModernGroups
 
@@ -56,11 +57,11 @@ def test_a_value_that_is_no_number_changes_nothing() -> None:
 )
 def test_wrong_overrides_are_refused(overrides: dict[str, str], reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
-        validate_group_config(BROKER, overrides)
+        validate_group_config(BROKER, ShareGroupConfig(), overrides)
 
 
 def test_good_overrides_are_accepted() -> None:
-    validate_group_config(BROKER, {SESSION_TIMEOUT: "9000", HEARTBEAT_INTERVAL: "1000"})
+    validate_group_config(BROKER, ShareGroupConfig(), {SESSION_TIMEOUT: "9000", HEARTBEAT_INTERVAL: "1000"})
     assert with_overrides(BROKER, {SESSION_TIMEOUT: "1"}).session_timeout_ms == 1, "limits may have changed since"
 
 
