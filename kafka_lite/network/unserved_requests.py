@@ -18,7 +18,7 @@ MAX_CLIENT_ID_LENGTH: Final = 100
 """How much of a client id is shown and remembered: it can have 32,767 bytes."""
 
 _FEATURES: Final = (
-    ("share groups", (76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92)),
+    ("share groups", (76, 77, 78, 79)),
     ("groups of Streams, KIP-1071", (88, 89)),
 )
 FEATURE_OF_API: Final = {key: feature for feature, keys in _FEATURES for key in keys}

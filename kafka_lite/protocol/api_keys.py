@@ -143,6 +143,38 @@ from kafka_lite.protocol.messages.api_77_share_group_describe import (
 )
 from kafka_lite.protocol.messages.api_78_share_fetch import ShareFetchRequest, ShareFetchResponse
 from kafka_lite.protocol.messages.api_79_share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
+from kafka_lite.protocol.messages.api_83_initialize_share_group_state import (
+    InitializeShareGroupStateRequest,
+    InitializeShareGroupStateResponse,
+)
+from kafka_lite.protocol.messages.api_84_read_share_group_state import (
+    ReadShareGroupStateRequest,
+    ReadShareGroupStateResponse,
+)
+from kafka_lite.protocol.messages.api_85_write_share_group_state import (
+    WriteShareGroupStateRequest,
+    WriteShareGroupStateResponse,
+)
+from kafka_lite.protocol.messages.api_86_delete_share_group_state import (
+    DeleteShareGroupStateRequest,
+    DeleteShareGroupStateResponse,
+)
+from kafka_lite.protocol.messages.api_87_read_share_group_state_summary import (
+    ReadShareGroupStateSummaryRequest,
+    ReadShareGroupStateSummaryResponse,
+)
+from kafka_lite.protocol.messages.api_90_describe_share_group_offsets import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsResponse,
+)
+from kafka_lite.protocol.messages.api_91_alter_share_group_offsets import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsResponse,
+)
+from kafka_lite.protocol.messages.api_92_delete_share_group_offsets import (
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsResponse,
+)
 from kafka_lite.protocol.schema import Request, Response
 
 __all__ = ["API_SPECS", "ApiKey", "ApiSpec", "api_name"]
@@ -246,6 +278,14 @@ _MESSAGES: tuple[tuple[type[Request], type[Response]], ...] = (
     (ShareGroupDescribeRequest, ShareGroupDescribeResponse),
     (ShareFetchRequest, ShareFetchResponse),
     (ShareAcknowledgeRequest, ShareAcknowledgeResponse),
+    (InitializeShareGroupStateRequest, InitializeShareGroupStateResponse),
+    (ReadShareGroupStateRequest, ReadShareGroupStateResponse),
+    (WriteShareGroupStateRequest, WriteShareGroupStateResponse),
+    (DeleteShareGroupStateRequest, DeleteShareGroupStateResponse),
+    (ReadShareGroupStateSummaryRequest, ReadShareGroupStateSummaryResponse),
+    (DescribeShareGroupOffsetsRequest, DescribeShareGroupOffsetsResponse),
+    (AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse),
+    (DeleteShareGroupOffsetsRequest, DeleteShareGroupOffsetsResponse),
 )
 
 API_SPECS: dict[ApiKey, ApiSpec] = {

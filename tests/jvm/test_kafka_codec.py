@@ -53,6 +53,10 @@ LATER_THAN_3_9 = {
     (ApiKey.SHARE_GROUP_DESCRIBE, 1),
     (ApiKey.SHARE_FETCH, 1),
     (ApiKey.SHARE_ACKNOWLEDGE, 1),
+    (ApiKey.READ_SHARE_GROUP_STATE_SUMMARY, 0),
+    (ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, 0),
+    (ApiKey.ALTER_SHARE_GROUP_OFFSETS, 0),
+    (ApiKey.DELETE_SHARE_GROUP_OFFSETS, 0),
 }
 
 NOT_OF_AN_API: list[tuple[str, str, list[type[Message]]]] = [
@@ -117,13 +121,14 @@ def test_kafka_and_we_read_and_write_the_same_bytes(ask: Ask, kafka_version: str
     answers = ask([f"recode {where(case[0], case[1])} {data.hex()}" for case, data in zip(cases, encoded, strict=True)])
     compared = set()
     for (message_class, version, message), data, answer in zip(cases, encoded, answers, strict=True):
-        if answer == "unsupported":
-            continue
+        key = message_class.API_KEY  # type: ignore[attr-defined]
+        if answer == "unsupported" or (kafka_version == "3.9.1" and (key, version) in LATER_THAN_3_9):
+            continue  # of those, 3.9.1 may have an early version with other fields
         assert not answer.startswith("error"), f"{message_class.__name__} v{version}: {answer}"
         recoded, _, values = answer.partition("\t")
         assert recoded == data.hex(), f"{message_class.__name__} v{version}"
         assert_same_values(message, version, json.loads(with_todays_names(message_class, values)))
-        compared.add((message_class.API_KEY, version))  # type: ignore[attr-defined]
+        compared.add((key, version))
     everything = {(key, version) for key, spec in API_SPECS.items() for version in spec_versions(spec)}
     left_out = everything - compared
     if kafka_version == "3.9.1":
