@@ -15,13 +15,16 @@ from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.member_metadata import MemberMetadata
 from kafka_lite.coordinator.group.modern.consumer_group import CONSUMER_PROTOCOL_TYPE
+from kafka_lite.coordinator.group.modern.share.share_group import SHARE_PROTOCOL_TYPE
+from kafka_lite.coordinator.group.modern.share.share_group_state import ShareGroupState
 from kafka_lite.protocol.messages.api_15_describe_groups import DescribedGroup, DescribedGroupMember
 from kafka_lite.protocol.messages.api_16_list_groups import ListedGroup, ListGroupsResponse
 
 logger = logging.getLogger(__name__)
 
-CLASSIC_GROUP, CONSUMER_GROUP = "classic", "consumer"
-"""The types of groups: with a leader that assigns, or with an assignor in the coordinator (KIP-848)."""
+CLASSIC_GROUP, CONSUMER_GROUP, SHARE_GROUP = "classic", "consumer", "share"
+"""The types of groups: with a leader that assigns, with an assignor in the coordinator (KIP-848), or with members that
+share partitions (KIP-932)."""
 
 
 class GroupAdmin:
@@ -55,14 +58,14 @@ class GroupAdmin:
         if error is not Errors.NONE:
             return DescribedGroup(group_id=group_id, error_code=error.code)
         group = self._groups.get_group(group_id)
-        if group is None or group.modern is not None:
+        if group is None or group.modern is not None or group.share is not None:
             reason = f"Group {group_id} {'not found' if group is None else 'is not a classic group'}."
             return DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value, error_message=reason)
         with group.lock:
             return _described(group)
 
     def handle_delete_groups(self, group_ids: Collection[str]) -> dict[str, Errors]:
-        """Delete groups without members, with their offsets."""
+        """Delete groups without members, with their offsets. A share group's states must have been deleted before."""
         return {group_id: self._delete_group(group_id) for group_id in group_ids}
 
     def _delete_group(self, group_id: str) -> Errors:
@@ -75,9 +78,12 @@ class GroupAdmin:
         with group.lock:
             if group.is_in(GroupState.DEAD):
                 return Errors.GROUP_ID_NOT_FOUND
-            if group.has_modern_members or not group.is_in(GroupState.EMPTY):
+            share = group.share
+            if group.has_modern_members or not group.is_in(GroupState.EMPTY) or (share is not None and share.members):
                 return Errors.NON_EMPTY_GROUP
             group.transition_to(GroupState.DEAD)
+            if share is not None:
+                share.transition_to(ShareGroupState.DEAD)
             removed = self._groups.cleanup_group_metadata([group], lambda g: g.offsets.remove(g.offsets.all_offsets()))
         logger.info("Group %s was deleted, with %d offsets", group_id, removed)
         return Errors.NONE
@@ -91,6 +97,13 @@ def _listed(group: GroupMetadata) -> ListedGroup:
             protocol_type=CONSUMER_PROTOCOL_TYPE,
             group_state=modern.state.value,
             group_type=CONSUMER_GROUP,
+        )
+    if group.share is not None:
+        return ListedGroup(
+            group_id=group.group_id,
+            protocol_type=SHARE_PROTOCOL_TYPE,
+            group_state=group.share.state.value,
+            group_type=SHARE_GROUP,
         )
     return ListedGroup(
         group_id=group.group_id,

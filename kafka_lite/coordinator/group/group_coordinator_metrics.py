@@ -14,6 +14,7 @@ from kafka_lite.common.time import Time
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.modern.consumer_group_state import ConsumerGroupState
+from kafka_lite.coordinator.group.modern.share.share_group_state import ShareGroupState
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
@@ -31,6 +32,7 @@ DESCRIPTIONS = {
     "offset-deletion": "offsets deleted on request",
     "group-completed-rebalance": "rebalances whose leader has assigned",
     "consumer-group-rebalance": "epochs of groups that the coordinator assigns",
+    "share-group-rebalance": "epochs of share groups",
 }
 
 
@@ -61,6 +63,10 @@ class GroupCoordinatorMetrics:
     def raised_epoch(self) -> None:
         """A group of KIP-848 has another epoch."""
         self._count("consumer-group-rebalance", 1)
+
+    def raised_share_epoch(self) -> None:
+        """A share group has another epoch."""
+        self._count("share-group-rebalance", 1)
 
     def _count(self, what: str, number: int) -> None:
         with self._lock:
@@ -100,7 +106,7 @@ class GroupBeans:
         for state in GroupState:
             beans.new_gauge(
                 f"NumGroups{state.value}",
-                lambda s=state: sum(g.modern is None and g.is_in(s) for g in groups()),  # type: ignore[misc]
+                lambda s=state: sum(_is_classic(g) and g.is_in(s) for g in groups()),  # type: ignore[misc]
             )
         self._count_modern_groups(groups)
         self._meters = {what: self._meter(what, description) for what, description in DESCRIPTIONS.items()}
@@ -111,14 +117,17 @@ class GroupBeans:
         registry.add_collector(self.collect)
 
     def _count_modern_groups(self, groups: Callable[[], Iterable[GroupMetadata]]) -> None:
-        """The gauges that came with KIP-848: groups by protocol, and those of the new one by state."""
+        """The gauges that came with KIP-848 and KIP-932: groups by protocol, and those of the new ones by state."""
 
         def gauge(name: str, count: Callable[[GroupMetadata], bool], **tags: str) -> None:
             metric = self._metrics.metric_name(name, SENSOR_GROUP, "the number of groups", tags)
             self._metrics.add_metric(metric, lambda _config, _now: float(sum(map(count, groups()))))
 
-        gauge("group-count", lambda group: group.modern is None, protocol="classic")
+        gauge("group-count", _is_classic, protocol="classic")
         gauge("group-count", lambda group: group.modern is not None, protocol="consumer")
+        gauge("group-count", lambda group: group.share is not None, protocol="share")
+        for share_state in (ShareGroupState.EMPTY, ShareGroupState.STABLE, ShareGroupState.DEAD):
+            gauge("share-group-count", lambda group, s=share_state: _is_share_in(group, s), state=share_state.value)  # type: ignore[misc]
         for state in ConsumerGroupState:
             gauge("consumer-group-count", lambda group, s=state: _is_in(group, s), state=state.value)  # type: ignore[misc]
 
@@ -139,3 +148,11 @@ class GroupBeans:
 
 def _is_in(group: GroupMetadata, state: ConsumerGroupState) -> bool:
     return group.modern is not None and group.modern.is_in(state)
+
+
+def _is_share_in(group: GroupMetadata, state: ShareGroupState) -> bool:
+    return group.share is not None and group.share.is_in(state)
+
+
+def _is_classic(group: GroupMetadata) -> bool:
+    return group.modern is None and group.share is None

@@ -103,6 +103,8 @@ class GroupOffsets:
         """Check whether this commit is allowed now. A member's commit also counts as a heartbeat."""
         if group.is_in(GroupState.DEAD):
             return Errors.COORDINATOR_NOT_AVAILABLE
+        if group.share is not None:
+            return Errors.GROUP_ID_NOT_FOUND
         if group.modern is not None:
             return _check_modern_commit(group.modern, committer)
         if group.is_in(GroupState.EMPTY) and committer.generation_id < 0:
@@ -156,6 +158,8 @@ class GroupOffsets:
     def _check_txn_commit(group: GroupMetadata, committer: Committer) -> Errors:
         if group.is_in(GroupState.DEAD):
             return Errors.COORDINATOR_NOT_AVAILABLE
+        if group.share is not None:
+            return Errors.GROUP_ID_NOT_FOUND
         if group.modern is not None:
             # A producer's version says nothing of its consumer, so every member may commit.
             known = replace(committer, knows_member_epochs=True)
@@ -213,7 +217,7 @@ class GroupOffsets:
         if group is None:
             raise Errors.GROUP_ID_NOT_FOUND.exception()
         with group.lock:
-            if group.is_in(GroupState.DEAD):
+            if group.is_in(GroupState.DEAD) or group.share is not None:
                 raise Errors.GROUP_ID_NOT_FOUND.exception()
             if group.modern is None and not group.is_in(GroupState.EMPTY) and not group.is_consumer_group:
                 raise Errors.NON_EMPTY_GROUP.exception()

@@ -317,8 +317,8 @@ class GroupRebalancer:
                 self.remove_member_and_update_group(group, member, reason)
 
     def becomes_classic(self, group: GroupMetadata) -> bool:
-        """Make a group of KIP-848 without members a classic one; False if it has members."""
-        if group.has_modern_members:
+        """Make a group of KIP-848 without members a classic one; False if it has members, or is a share group."""
+        if group.has_modern_members or group.share is not None:
             return False
         if group.modern is not None:
             change = GroupChange(group.modern)

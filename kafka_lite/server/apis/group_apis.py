@@ -5,6 +5,8 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleJoinGroupRequest, ...) · b
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
+
 from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.group_admin import GroupAdmin
@@ -39,6 +41,8 @@ MAX_METADATA_BYTES = 2 * 1024 * 1024
 GROUP_OPERATIONS = sum(1 << code for code in (3, 6, 8))
 """READ, DELETE, DESCRIBE: what every client may do with a group if there is no authorizer."""
 
+DeleteStates = Callable[[Collection[str], Callable[[Mapping[str, Errors]], None]], None]
+
 
 class GroupApis:
     """Handlers that translate between the wire and the group coordinator. None of them blocks.
@@ -52,9 +56,12 @@ class GroupApis:
         coordinator: GroupCoordinator | GroupRequests,
         admin: GroupAdmin,
         inter_broker_protocol_version: ApiVersion,
+        delete_states: DeleteStates = lambda _group_ids, respond: respond({}),
     ) -> None:
+        """``delete_states`` deletes the states of share groups, and responds with those that must stay."""
         self._coordinator = coordinator
         self._admin = admin
+        self._delete_states = delete_states
         self._static_members_allowed = inter_broker_protocol_version >= ApiVersion.KAFKA_2_3_IV0
 
     # ── members ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -141,13 +148,18 @@ class GroupApis:
     def handle_delete_groups(
         self, _request: Request, body: delete_groups.DeleteGroupsRequest, respond: Respond
     ) -> None:
-        """Delete groups without members."""
-        outcomes = self._admin.handle_delete_groups(list(dict.fromkeys(body.groups_names)))
-        results = [
-            delete_groups.DeletableGroupResult(group_id=group_id, error_code=error.code)
-            for group_id, error in outcomes.items()
-        ]
-        respond(delete_groups.DeleteGroupsResponse(results=results))
+        """Delete groups without members: the states of share groups first, wherever they are."""
+        names = list(dict.fromkeys(body.groups_names))
+
+        def on_states_deleted(refused: Mapping[str, Errors]) -> None:
+            deleted = self._admin.handle_delete_groups([name for name in names if name not in refused])
+            results = [
+                delete_groups.DeletableGroupResult(group_id=name, error_code={**refused, **deleted}[name].code)
+                for name in names
+            ]
+            respond(delete_groups.DeleteGroupsResponse(results=results))
+
+        self._delete_states(names, on_states_deleted)
 
 
 def _is_too_large(body: join_group.JoinGroupRequest) -> bool:

@@ -44,26 +44,27 @@ COORDINATOR_BEANS: tuple[BeanDeclaration, ...] = (
         "offset-commit-rate, offset-commit-count, offset-expiration-rate, offset-expiration-count, "
         "offset-deletion-rate, offset-deletion-count, group-completed-rebalance-rate, "
         "group-completed-rebalance-count, consumer-group-rebalance-rate, consumer-group-rebalance-count, "
+        "share-group-rebalance-rate, share-group-rebalance-count, "
         "partition-load-time-max, partition-load-time-avg",
         "commits, expired and deleted offsets, rebalances with a completed assignment, new epochs of groups that the "
-        "coordinator assigns, and the time to load a partition of `__consumer_offsets` in ms",
-        "提交次数、过期和被删除的偏移量、已完成分配的再平衡、由协调者分配的消费组的新纪元，"
+        "coordinator assigns and of share groups, and the time to load a partition of `__consumer_offsets` in ms",
+        "提交次数、过期和被删除的偏移量、已完成分配的再平衡、由协调者分配的消费组和共享组的新纪元，"
         "以及加载 `__consumer_offsets` 一个分区的毫秒数",
     ),
     server_bean(
         "group-coordinator-metrics",
         "",
         "group-count",
-        "groups of a protocol: `classic`, or `consumer`, whose coordinator assigns",
-        "使用某种协议的消费组数：`classic`，或由协调者分配的 `consumer`",
+        "groups of a protocol: `classic`, `consumer`, whose coordinator assigns, or `share`",
+        "使用某种协议的消费组数：`classic`、由协调者分配的 `consumer`，或共享组 `share`",
         "protocol",
     ),
     server_bean(
         "group-coordinator-metrics",
         "",
-        "consumer-group-count",
-        "groups in a state whose coordinator assigns",
-        "由协调者分配、处于某个状态的消费组数",
+        "consumer-group-count, share-group-count",
+        "groups in a state whose coordinator assigns, and share groups",
+        "由协调者分配、处于某个状态的消费组数，以及共享组数",
         "state",
     ),
     _transactions(

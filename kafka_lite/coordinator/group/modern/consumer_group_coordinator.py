@@ -143,7 +143,7 @@ class ConsumerGroupCoordinator:
             raise Errors.COORDINATOR_NOT_AVAILABLE.exception()
         if group.modern is not None:
             return GroupChange(group.modern)
-        if not joins:
+        if not joins or group.share is not None:
             raise Errors.GROUP_ID_NOT_FOUND.exception(f"Group {group.group_id} is not a consumer group.")
         return self.migration.begin_upgrade(group, decision.topics)
 

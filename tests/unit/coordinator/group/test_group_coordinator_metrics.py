@@ -15,6 +15,7 @@ from kafka_lite.coordinator.group.group_coordinator_metrics import (
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.modern.consumer_group import ConsumerGroup
+from kafka_lite.coordinator.group.modern.share.share_group import ShareGroup
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 
@@ -84,10 +85,11 @@ def test_groups_are_counted_by_state_and_under_the_names_of_both_packages(beans:
 
 
 def test_groups_that_the_coordinator_assigns_are_counted_apart(beans: Beans) -> None:
-    classic, modern = GroupMetadata("a", beans.time), GroupMetadata("b", beans.time)
-    modern.modern = ConsumerGroup("b")
-    beans.groups += [classic, modern]
+    classic, modern, share = (GroupMetadata(name, beans.time) for name in ("a", "b", "c"))
+    modern.modern, share.share = ConsumerGroup("b"), ShareGroup("c")
+    beans.groups += [classic, modern, share]
     beans.counted.raised_epoch()
+    beans.counted.raised_share_epoch()
 
     def count(name: str, **tags: str) -> float:
         return beans.metrics.metrics[beans.metrics.metric_name(name, SENSOR_GROUP, "", tags)].value
@@ -97,3 +99,5 @@ def test_groups_that_the_coordinator_assigns_are_counted_apart(beans: Beans) -> 
     assert count("consumer-group-count", state="Stable") == 0
     assert beans.gauge(PACKAGE, "NumGroupsEmpty") == 1
     assert beans.value("consumer-group-rebalance-count") == 1
+    assert (count("group-count", protocol="share"), count("share-group-count", state="Empty")) == (1, 1)
+    assert beans.value("share-group-rebalance-count") == 1

@@ -8,6 +8,7 @@ import pytest
 
 from kafka_lite.protocol.messages import share_group_records as records
 from kafka_lite.protocol.schema import Message
+from kafka_lite.protocol.schema_error import SchemaError
 from kafka_lite.protocol.version_prefixed import decode_with_version, encode_with_version
 
 TOPIC_ID = UUID("00010203-0405-0607-0809-0a0b0c0d0e0f")
@@ -58,3 +59,25 @@ def test_records_are_those_of_kafka_4_1(message: Message, version: int, golden: 
     encoded = encode_with_version(message, version)
     assert encoded == bytes.fromhex(golden.replace(" ", ""))
     assert decode_with_version(type(message), encoded) == message
+
+
+@pytest.mark.parametrize(("message", "version", "golden"), RECORDS)
+def test_a_record_that_was_cut_is_refused(message: Message, version: int, golden: str) -> None:
+    """As after a crash of the disk: the coordinator skips such a record, and says so."""
+    assert encode_with_version(message, version).hex() == golden.replace(" ", "")
+    encoded = encode_with_version(message, version)
+    for length in range(2, len(encoded)):
+        with pytest.raises(SchemaError):
+            decode_with_version(type(message), encoded[:length])
+
+
+def test_a_version_of_later_brokers_is_refused() -> None:
+    encoded = encode_with_version(records.ShareGroupMetadataValue(epoch=7), 0)
+    with pytest.raises(SchemaError):
+        decode_with_version(records.ShareGroupMetadataValue, b"\0\1" + encoded[2:])
+
+
+def test_the_version_of_a_key_is_its_kind() -> None:
+    kinds = [message.VERSIONS.lowest for message, version, _ in RECORDS if version]
+    assert kinds == list(range(10, 16))
+    assert all(message.VERSIONS.lowest == message.VERSIONS.highest for message, _, _ in RECORDS)
