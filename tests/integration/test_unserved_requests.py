@@ -38,12 +38,12 @@ def channel(cluster: Cluster, client_id: str) -> BlockingChannel:
 
 
 def test_an_api_without_a_codec_is_reported_once(cluster: Cluster, reports: Reports) -> None:
-    header = RequestHeader(api_key=76, api_version=1, correlation_id=7, client_id="sharing").encode(2)
+    header = RequestHeader(api_key=88, api_version=0, correlation_id=7, client_id="streams").encode(2)
     port = int(cluster.bootstrap_servers.rpartition(":")[2])
     for _ in range(2):
         assert raw_exchange(port, header + bytes(64)) == b""
     assert reports() == [
-        "Client 'sharing' at 127.0.0.1 asks for ShareGroupHeartbeat (share groups), "
+        "Client 'streams' at 127.0.0.1 asks for StreamsGroupHeartbeat (groups of Streams, KIP-1071), "
         "which this broker does not serve yet: closing connection …"
     ]
 

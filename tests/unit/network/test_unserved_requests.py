@@ -58,10 +58,10 @@ def test_an_api_is_described_by_what_it_belongs_to():
 
 
 def test_a_frame_of_a_later_api_is_distinguished_from_garbage():
-    heartbeat = RequestHeader(api_key=76, api_version=1, correlation_id=7, client_id="new").encode(2)
+    heartbeat = RequestHeader(api_key=88, api_version=0, correlation_id=7, client_id="new").encode(2)
     with pytest.raises(LaterApiError) as later:
         parse_request(memoryview(heartbeat + bytes(20)))
-    assert (later.value.header.api_key, later.value.header.client_id) == (76, "new")
+    assert (later.value.header.api_key, later.value.header.client_id) == (88, "new")
     for garbage in (heartbeat[:9], bytes((3, 231)) + heartbeat[2:]):
         with pytest.raises(InvalidRequestError, match="there is no API with key") as unknown:
             parse_request(memoryview(garbage))
