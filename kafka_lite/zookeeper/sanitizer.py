@@ -12,8 +12,11 @@ from urllib.parse import quote, unquote_to_bytes
 def sanitize(name: str) -> str:
     """Percent-encode all but ASCII letters, digits and ``.-_``.
 
-    So the result is never ``<default>``, the node of all that have none of their own.
+    So the result is never ``<default>``, the node of all that have none of their own. Dots are encoded, too, where they
+    are all there is: ZooKeeper has no nodes ``.`` and ``..`` (Kafka's brokers refuse such a name with an exception).
     """
+    if name in (".", ".."):
+        return name.replace(".", "%2E")
     return quote(name, safe="", errors="replace").replace("~", "%7E")
 
 

@@ -28,6 +28,9 @@ class ConfigStore:
             self.nodes.setdefault("/".join(folders[:depth]), {})
         self.nodes[path] = dict(config)
 
+    def delete_entity_config(self, path: str) -> None:
+        self.nodes.pop(path, None)
+
     def get_entities(self, folder: str) -> list[str]:
         depth = folder.count("/") + 1
         names = {path.split("/")[depth] for path in self.nodes if path.startswith(f"{folder}/")}

@@ -23,7 +23,7 @@ from tests.support.eventually import eventually
 from tests.support.jvm import classpath, java_command
 from tests.support.patience import patient_s
 
-OLD, LAST_OF_2, TODAYS = "0.10.2.2", "2.8.2", "3.9.1"
+OLD, LAST_OF_2, TODAYS, NEWEST = "0.10.2.2", "2.8.2", "3.9.1", "4.1.0"
 JARS = {
     OLD: ("org.apache.kafka:kafka_2.11:0.10.2.2", "javax.xml.bind:jaxb-api:2.3.1"),
     LAST_OF_2: ("org.apache.kafka:kafka_2.13:2.8.2", "org.slf4j:slf4j-reload4j:1.7.36"),
@@ -31,6 +31,11 @@ JARS = {
         "org.apache.kafka:kafka_2.13:3.9.1",
         "org.apache.kafka:kafka-tools:3.9.1",
         "org.slf4j:slf4j-reload4j:1.7.36",
+    ),
+    NEWEST: (
+        "org.apache.kafka:kafka_2.13:4.1.0",
+        "org.apache.kafka:kafka-tools:4.1.0",
+        "org.slf4j:slf4j-simple:1.7.36",
     ),
 }
 HOST = "127.0.0.1"

@@ -61,7 +61,7 @@ def _changed_list(
 ) -> str:
     if op.name not in list_defaults:
         message = f"Config value {kind.name.lower()} is not allowed for config key: {op.name}"
-        raise Errors.INVALID_REQUEST.exception(message)
+        raise Errors.INVALID_CONFIG.exception(message)
     old = [e.strip() for e in config[op.name].split(",") if e.strip()] if op.name in config else list_defaults[op.name]
     entries = [entry.strip() for entry in (op.value or "").split(",") if entry.strip()]
     if kind is AlterConfigOp.APPEND:

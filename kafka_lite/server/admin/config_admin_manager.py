@@ -101,6 +101,8 @@ class ConfigAdminManager:
         A broker has two hundred keys. A resource that occurs again in the request is not described again: it shares the
         entries. Beyond ``MAX_DESCRIBED_ENTRIES``, resources get POLICY_VIOLATION.
         """
+        if any(resource.resource_type not in LISTED_RESOURCES for resource in resources):
+            return _refused_for_unknown_types(resources)
         described: dict[object, list[DescribeConfigsResourceResult]] = {}
         results = []
         room = MAX_DESCRIBED_ENTRIES
@@ -129,7 +131,6 @@ class ConfigAdminManager:
         wanted = resource.configuration_keys or None
         name = resource.resource_name
         if resource.resource_type == TOPIC_RESOURCE:
-            validate_topic_name(name)
             self._check_topic_exists(name)
             overrides = self._zk_client.get_entity_config(f"{TOPICS}/{name}")
             return self._config_helper.describe_topic(
@@ -151,8 +152,6 @@ class ConfigAdminManager:
         if resource.resource_type == CLIENT_METRICS_RESOURCE:
             overrides = self._zk_client.get_entity_config(_path_of(CLIENT_METRICS_RESOURCE, name))
             return self._config_helper.describe_client_metrics(overrides, wanted)
-        if resource.resource_type != BROKER_RESOURCE:
-            raise Errors.INVALID_REQUEST.exception(f"Unsupported resource type: {resource.resource_type}")
         self._check_broker_id(name)
         describe = self._config_helper.describe_broker if name else self._config_helper.describe_all_brokers
         return describe(wanted, include_synonyms=include_synonyms, include_documentation=include_documentation)
@@ -181,6 +180,8 @@ class ConfigAdminManager:
         if kind == BROKER_LOGGER_RESOURCE:
             self._loggers.alter(name, resource.configs, validate_only=validate_only)
             return
+        if kind == TOPIC_RESOURCE:  # what is asked for is looked at before the topic, as in Kafka
+            apply_config_ops({}, resource.configs, self._list_defaults(kind))
         current = self._zk_client.get_entity_config(self._entity_path(kind, name))
         config = apply_config_ops(current, resource.configs, self._list_defaults(kind))
         self._alter(kind, name, config, validate_only)
@@ -223,7 +224,7 @@ class ConfigAdminManager:
             self._dynamic_config.validate(config, per_broker=bool(name))
         if validate_only:
             return
-        if resource_type == CLIENT_METRICS_RESOURCE and not config:
+        if resource_type in ENTITIES and not config:
             self._admin_utils.delete_entity_config(path)  # without a configuration there is no such resource
         else:
             self._admin_utils.change_entity_config(path, config)
@@ -235,6 +236,7 @@ class ConfigAdminManager:
             raise Errors.INVALID_CONFIG.exception(str(failure)) from failure
 
     def _check_topic_exists(self, topic: str) -> None:
+        validate_topic_name(topic)
         if not self._cache.contains(topic):
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"The topic '{topic}' does not exist.")
 
@@ -245,6 +247,21 @@ class ConfigAdminManager:
         if name and int(name) != self._config.broker_id:
             expected = f"expected {self._config.broker_id} or empty string, but received {name}"
             raise Errors.INVALID_REQUEST.exception(f"Unexpected broker id, {expected}")
+
+
+def _refused_for_unknown_types(resources: Sequence[DescribeConfigsResource]) -> list[DescribeConfigsResult]:
+    """The answer about each resource where one has a type that has no configurations: as Kafka's, an error for all."""
+    unknown = sorted({resource.resource_type for resource in resources} - set(LISTED_RESOURCES))
+    message = f"Unsupported resource types: {unknown}"
+    return [
+        DescribeConfigsResult(
+            error_code=Errors.INVALID_REQUEST.code,
+            error_message=message,
+            resource_type=resource.resource_type,
+            resource_name=resource.resource_name,
+        )
+        for resource in resources
+    ]
 
 
 def _path_of(resource_type: int, name: str) -> str:

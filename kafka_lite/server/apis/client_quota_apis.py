@@ -94,7 +94,12 @@ def checked_components(components: Sequence[describe.ComponentData]) -> dict[str
         if part in checked:
             raise Errors.INVALID_REQUEST.exception(f"Duplicate {part} filter component entity type")
         if component.match_type not in list(MatchType):
-            raise Errors.UNKNOWN_SERVER_ERROR.exception(f"Unexpected match type: {component.match_type}")
+            raise Errors.INVALID_REQUEST.exception(f"Unknown match type {component.match_type}")
+        if component.match_type != MatchType.EXACT and component.match is not None:
+            kind = MatchType(component.match_type).name
+            raise Errors.INVALID_REQUEST.exception(f"A match string is given, but the match type is {kind}")
+        if component.match_type == MatchType.EXACT and component.match is None:
+            raise Errors.INVALID_REQUEST.exception("The match type is EXACT, but no match string is given")
         checked[part] = component
     if "ip" in checked and len(checked) > 1:
         raise Errors.INVALID_REQUEST.exception(

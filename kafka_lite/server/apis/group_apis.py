@@ -38,8 +38,9 @@ MAX_METADATA_BYTES = 2 * 1024 * 1024
 """How much metadata a member may have for all of its protocols. That of the chosen one has to fit into a record of
 ``__consumer_offsets``, which has one megabyte by default."""
 
-GROUP_OPERATIONS = sum(1 << code for code in (3, 6, 8))
-"""READ, DELETE, DESCRIBE: what every client may do with a group if there is no authorizer."""
+GROUP_OPERATIONS = sum(1 << code for code in (3, 6, 8, 10, 11))
+"""READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS: what every client may do with a group if there is no
+authorizer."""
 
 DeleteStates = Callable[[Collection[str], Callable[[Mapping[str, Errors]], None]], None]
 
@@ -137,7 +138,9 @@ class GroupApis:
             elif group.error_message is not None:
                 group.error_code = Errors.GROUP_ID_NOT_FOUND.code
             group.authorized_operations = (
-                GROUP_OPERATIONS if body.include_authorized_operations else NO_AUTHORIZED_OPERATIONS
+                GROUP_OPERATIONS
+                if body.include_authorized_operations and not group.error_code
+                else NO_AUTHORIZED_OPERATIONS
             )
         respond(describe_groups.DescribeGroupsResponse(groups=groups))
 

@@ -107,6 +107,12 @@ class LogOffsetApis:
         asked: list_offsets.ListOffsetsPartition,
         version: int,
     ) -> list_offsets.ListOffsetsPartitionResponse:
+        if asked.timestamp < LATEST_TIMESTAMP:
+            first_version = FIRST_VERSION_OF_SPECIAL_TIMESTAMP.get(asked.timestamp, ALL_VERSIONS)
+            if version < first_version:
+                raise Errors.UNSUPPORTED_VERSION.exception(
+                    f"version {version} does not support timestamp {asked.timestamp}"
+                )
         get_log = self._log_getter(body.replica_id)
         partition, leader, log = get_log(topic_partition, asked.current_leader_epoch)
         committed_only = body.isolation_level == READ_COMMITTED
@@ -116,10 +122,6 @@ class LogOffsetApis:
         with_epoch = version >= FIRST_LIST_OFFSETS_VERSION_WITH_EPOCH
         if asked.timestamp == LATEST_TIMESTAMP:
             return response(offset=end, leader_epoch=partition.leader_epoch if with_epoch else -1)
-        if asked.timestamp < 0 and version < FIRST_VERSION_OF_SPECIAL_TIMESTAMP.get(asked.timestamp, ALL_VERSIONS):
-            raise Errors.UNSUPPORTED_VERSION.exception(
-                f"version {version} does not support timestamp {asked.timestamp}"
-            )
         found = log.fetch_offset_by_timestamp(asked.timestamp)
         if found is None or (found.offset >= end and asked.timestamp not in EARLIEST):
             return response()

@@ -149,7 +149,9 @@ class MetadataApis:
         for topic in topics:
             topic.is_internal = is_internal(topic.name or "")
             topic.topic_authorized_operations = (
-                TOPIC_OPERATIONS if body.include_topic_authorized_operations else NO_AUTHORIZED_OPERATIONS
+                TOPIC_OPERATIONS
+                if body.include_topic_authorized_operations and topic.name is not None
+                else NO_AUTHORIZED_OPERATIONS
             )
         respond(self._metadata_response(request, topics, body.include_cluster_authorized_operations))
 
@@ -310,7 +312,8 @@ class MetadataApis:
         limit = max(1, min(self._config.values["max.request.partition.size.limit"], body.response_partition_limit))
         page = topic_page(names, body.cursor, limit, find, skip_missing=not body.topics)
         for topic in page.topics:
-            topic.topic_authorized_operations = TOPIC_OPERATIONS
+            if topic.error_code != Errors.INVALID_TOPIC_EXCEPTION.code:
+                topic.topic_authorized_operations = TOPIC_OPERATIONS
         respond(page)
 
 

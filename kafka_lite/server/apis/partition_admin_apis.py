@@ -171,7 +171,11 @@ class PartitionAdminApis:
             election_type = ElectionType(body.election_type)
         except ValueError:
             message = f"Unknown election type {body.election_type}"
-            respond(_elect_leaders_response({tp: ApiError(Errors.INVALID_REQUEST, message) for tp in partitions}))
+            named = [] if all_partitions else partitions
+            refusal = _elect_leaders_response({tp: ApiError(Errors.INVALID_REQUEST, message) for tp in named})
+            if body.topic_partitions != []:
+                refusal.error_code = Errors.INVALID_REQUEST.code
+            respond(refusal)
             return
         _in_turn(
             len(partitions),

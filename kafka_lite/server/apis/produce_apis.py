@@ -139,9 +139,12 @@ class ProduceApis:
         if version < 3 or _is_usual_batch(version, body.transactional_id is not None, records):
             return None
         try:
-            return self._check_single_batch(request, body, topic_partition, records)
+            refused = self._check_single_batch(request, body, topic_partition, records)
         except ApiError as error:
-            return PartitionResponse(error.error, error_message=f"{topic_partition}: {error}")
+            refused = PartitionResponse(error.error, error_message=f"{topic_partition}: {error}")
+        if refused is not None and self._replicas.get_partition(topic_partition) is None:
+            return PartitionResponse(Errors.UNKNOWN_TOPIC_OR_PARTITION)  # said before what is wrong with the records
+        return refused
 
     @staticmethod
     def _check_single_batch(

@@ -176,8 +176,11 @@ class TopicPagesRule:
     @staticmethod
     def _set_operations(auth: AuthHelper, request: Request, response: Any) -> None:
         for topic in response.topics:
-            if topic.error_code != Errors.TOPIC_AUTHORIZATION_FAILED.code:
+            if topic.error_code not in _WITHOUT_OPERATIONS:
                 topic.topic_authorized_operations = auth.authorized_operations(request, TOPIC, topic.name)
+
+
+_WITHOUT_OPERATIONS = (Errors.TOPIC_AUTHORIZATION_FAILED.code, Errors.INVALID_TOPIC_EXCEPTION.code)
 
 
 def _refused_topic(name: str) -> DescribeTopicPartitionsResponseTopic:

@@ -81,7 +81,7 @@ class FetchedTopicIds(FetchedTopics):
             assert isinstance(key, TopicIdPartition)
             name = topic_name(key.topic_id)
             if name is None:
-                self.failed.append((key, LogReadResult(Errors.UNKNOWN_TOPIC_ID)))
+                self.failed.append((key, LogReadResult(Errors.UNKNOWN_TOPIC_ID, aborted_transactions=[])))
                 continue
             partition = known_topic_partition(name, key.partition)
             self._keys[partition], self._names[key] = key, partition

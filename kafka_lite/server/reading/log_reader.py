@@ -70,7 +70,9 @@ class LogReader:
             get_log = self._get_local_log if params.from_any_replica else self._get_leader_log
             partition, local, log = get_log(topic_partition, asked.current_leader_epoch)
         except ApiError as failure:
-            return LogReadResult(failure.error)
+            # An empty list for what the broker does not know, as in Kafka, and null where a log could not be read.
+            is_unknown = failure.error is Errors.UNKNOWN_TOPIC_OR_PARTITION
+            return LogReadResult(failure.error, aborted_transactions=[] if is_unknown else None)
         max_offset = partition.fetchable_end_offset(local, params.from_follower, params.committed_only)
         end_before_read = log.log_end_offset if params.from_follower else 0
         try:

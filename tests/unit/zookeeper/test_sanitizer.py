@@ -19,6 +19,8 @@ from kafka_lite.zookeeper.sanitizer import desanitize, sanitize
         ("<default>", "%3Cdefault%3E"),
         ("郑", "%E9%83%91"),
         ("", ""),
+        ("..", "%2E%2E"),
+        ("...", "..."),
     ],
 )
 def test_names_are_sanitised_as_kafka_does(name: str, sanitized: str) -> None:

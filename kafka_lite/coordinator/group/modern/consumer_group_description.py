@@ -43,7 +43,7 @@ def _described_member(member: ConsumerGroupMember, target: TopicIdPartitions, to
         client_id=member.client_id,
         client_host=member.client_host,
         subscribed_topic_names=sorted(member.subscribed_topic_names),
-        subscribed_topic_regex=member.subscribed_topic_regex,
+        subscribed_topic_regex=member.subscribed_topic_regex or "",
         assignment=_named(member.assigned, topics),
         target_assignment=_named(target, topics),
         member_type=MEMBER_OF_KIP_848 if member.classic is None else CLASSIC_MEMBER,

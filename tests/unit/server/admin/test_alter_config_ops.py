@@ -34,13 +34,18 @@ def test_each_operation_changes_the_config(current, ops, after):
         ([op(0, "a", "1"), op(1, "a", None)], "duplicate config keys : a"),
         ([op(7, "a", "1")], "Unknown operations"),
         ([op(0, "a", None)], "Null value not supported for : a"),
-        ([op(2, "retention.ms", "1")], "append is not allowed for config key: retention.ms"),
     ],
 )
 def test_invalid_operations_are_rejected(ops, says):
     with pytest.raises(ApiError, match=says) as caught:
         apply_config_ops({}, ops, LISTS)
     assert caught.value.error is Errors.INVALID_REQUEST
+
+
+def test_only_lists_are_appended_to():
+    with pytest.raises(ApiError, match="append is not allowed for config key") as caught:
+        apply_config_ops({}, [op(2, "retention.ms", "1")], LISTS)
+    assert caught.value.error is Errors.INVALID_CONFIG
 
 
 def test_each_of_many_operations_is_looked_at_a_few_times():

@@ -134,14 +134,16 @@ def test_the_overrides_of_a_group_are_in_zookeeper(of_groups: ConfigAdminManager
     assert describe(of_groups, "new/group")[SESSION] == ("50000", 8, [SESSION, "group.consumer.session.timeout.ms"])
     assert of_groups.resources(GROUP_RESOURCE) == ["new/group"]
     assert alter(of_groups, "new/group", SESSION, None, op=1) == (Errors.NONE, None)
-    assert store.nodes == {"groups/new%2Fgroup": {}}
+    assert store.nodes == {}, "a group without overrides is not listed"
+    assert alter(of_groups, "..", SESSION, "50000") == (Errors.NONE, None), "ZooKeeper has no node of this name"
+    assert store.nodes == {"groups/%2E%2E": {SESSION: "50000"}}
 
 
 def test_bad_overrides_of_a_group_are_refused(of_groups: ConfigAdminManager, store: ConfigStore) -> None:
     for key, value in ((SESSION, "1"), (SESSION, "soon"), ("retention.ms", "1"), (LOCK, "60001")):
         assert alter(of_groups, "g", key, value)[0] is Errors.INVALID_CONFIG
     assert alter(of_groups, "", SESSION, "50000")[0] is Errors.INVALID_REQUEST
-    assert alter(of_groups, "g", SESSION, "50000", op=2)[0] is Errors.INVALID_REQUEST, "it is no list"
+    assert alter(of_groups, "g", SESSION, "50000", op=2)[0] is Errors.INVALID_CONFIG, "it is no list"
     assert store.nodes == {}
 
 
@@ -223,3 +225,13 @@ class TestClientMetrics:
             (result,) = manager.describe_configs([asked])
             assert {entry.name: entry.value for entry in result.configs} == expected
             assert {entry.config_source for entry in result.configs} == {7}
+
+
+def test_a_type_without_configurations_is_an_error_for_all_that_is_asked_for(of_groups: ConfigAdminManager) -> None:
+    asked = [DescribeConfigsResource(resource_type=kind, resource_name="g") for kind in (GROUP_RESOURCE, 99)]
+    results = of_groups.describe_configs(asked, include_synonyms=False, include_documentation=False)
+    assert [(each.resource_type, Errors.for_code(each.error_code)) for each in results] == [
+        (GROUP_RESOURCE, Errors.INVALID_REQUEST),
+        (99, Errors.INVALID_REQUEST),
+    ]
+    assert "99" in (results[0].error_message or "")

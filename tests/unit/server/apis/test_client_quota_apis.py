@@ -109,7 +109,9 @@ def test_a_default_has_no_name(apis: Apis) -> None:
         ([("", ANY, None)], Errors.INVALID_REQUEST),
         ([("user", ANY, None), ("ip", ANY, None)], Errors.INVALID_REQUEST),
         ([("group", ANY, None)], Errors.UNSUPPORTED_VERSION),
-        ([("user", 7, None)], Errors.UNKNOWN_SERVER_ERROR),
+        ([("user", 7, None)], Errors.INVALID_REQUEST),
+        ([("user", ANY, "u")], Errors.INVALID_REQUEST),
+        ([("user", EXACT, None)], Errors.INVALID_REQUEST),
     ],
 )
 def test_a_bad_filter_gets_kafkas_error(apis: Apis, components: list[Component], error: Errors) -> None:

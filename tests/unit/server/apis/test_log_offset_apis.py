@@ -160,6 +160,11 @@ def test_each_special_timestamp_has_its_first_version(
     assert Errors.for_code(error) is (Errors.NONE if is_served else Errors.UNSUPPORTED_VERSION)
 
 
+def test_a_timestamp_of_later_versions_is_refused_whatever_the_partition(apis: Apis) -> None:
+    (found,) = apis.list(at(-6, index=99), version=10, replica=CONSUMER)
+    assert Errors.for_code(found.error_code) is Errors.UNSUPPORTED_VERSION
+
+
 @pytest.mark.parametrize(("timestamp", "epoch"), [(LATEST, 5), (EARLIEST, 3), (200, 3)])
 @pytest.mark.parametrize("version", [3, 4])
 def test_offsets_come_with_their_leader_epochs_from_version_4_on(

@@ -232,6 +232,17 @@ def test_an_election_of_an_unknown_kind_is_refused(apis: Apis) -> None:
     assert apis.controller.asked == ()
 
 
+@pytest.mark.parametrize(("asked", "is_refused"), [(None, True), ([], False), ([T0], True)])
+def test_the_response_as_a_whole_tells_of_an_unknown_kind(
+    apis: Apis, asked: list[TopicPartition] | None, is_refused: bool
+) -> None:
+    topics = None if asked is None else [elect_leaders.TopicPartitions(topic=tp.topic, partitions=[0]) for tp in asked]
+    body = elect_leaders.ElectLeadersRequest(election_type=7, topic_partitions=topics, timeout_ms=0)
+    response = apis.handle("elect_leaders", body, 1)
+    assert response.error_code == (Errors.INVALID_REQUEST.code if is_refused else 0)
+    assert len(response.replica_election_results) == len(asked or [])
+
+
 def test_an_election_waits_until_this_broker_knows_all_leaders(apis: Apis) -> None:
     apis.controller.results = {T0: 2, U0: 3}
     assert apis.elect(T0, U0, timeout_ms=10**9) is None

@@ -52,6 +52,10 @@ class Logs:
         self.internal_allowed = False
         self.error = Errors.NONE
         self.record_errors: list[tuple[int, str]] = []
+        self.unknown: set[TopicPartition] = set()
+
+    def get_partition(self, partition: TopicPartition) -> object | None:
+        return None if partition in self.unknown else self
 
     def append_records(
         self, _timeout_ms: int, _acks: int, internal: bool, entries: Mapping[TopicPartition, Any], respond: Any,
@@ -145,6 +149,15 @@ def test_refused_records_do_not_reach_the_log_and_the_others_do(
     good = records(1 if version < 3 else 2)
     assert apis.produce(batch, good, version=version) == [error, Errors.NONE]
     assert apis.logs.appended == ({TP: batch, TP1: good} if error is Errors.NONE else {TP1: good})
+
+
+@pytest.mark.parametrize("transactional_id", [None, "x"])
+def test_that_a_partition_is_unknown_is_said_before_what_is_wrong_with_its_records(
+    apis: Apis, transactional_id: str | None
+) -> None:
+    apis.logs.unknown = {TP}
+    assert apis.produce(b"", version=7, transactional_id=transactional_id) == [Errors.UNKNOWN_TOPIC_OR_PARTITION]
+    assert not apis.logs.appended
 
 
 def test_a_control_batch_is_refused_in_a_transaction_too(apis: Apis) -> None:

@@ -218,3 +218,4 @@ class TestAFollower:
         assert broker.fetched == []
         broker.stop(TP, delete=True)
         assert only(broker.fetched).error is Errors.UNKNOWN_TOPIC_OR_PARTITION
+        assert only(broker.fetched).aborted_transactions == [], "not null, as in Kafka"
