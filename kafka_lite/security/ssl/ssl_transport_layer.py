@@ -161,46 +161,45 @@ class SslTransportLayer(TransportLayer):
         Raises OSError for the end of the stream, even without the peer's closing message, and for a damaged record;
         SslAuthenticationError if the peer refuses this end's certificate.
         """
-        room = memoryview(buffer)
+        room, size = memoryview(buffer), len(buffer)
+        read: Any = self._ssl.read  # it returns a number, which typeshed, and so mypyc, does not know
         count, filled = 0, False
         self.has_buffered_bytes = False
-        while count < len(room):
+        while count < size:
             try:
-                decrypted = self._decrypt(room[count:])
+                # A record at a time, and librdkafka writes two for each of its records: nothing else is in this loop.
+                while count < size and (decrypted := read(size - count, room[count:])):
+                    count += decrypted
+                break
             except ssl.SSLWantReadError:
                 if filled or not self._fill_after(count):
                     return count
                 filled = True
-                continue
             except ssl.SSLZeroReturnError:
-                decrypted = 0
-            if decrypted == 0:
-                if count:
-                    return count  # the next call reports the end
-                raise ConnectionError(errno.ECONNRESET, "the peer closed the connection")
-            count += decrypted
+                break
+            except ssl.SSLError as error:
+                self._raise_if_refused(error)
+                raise
+        if count < size:  # the peer has ended the stream
+            if count:
+                return count  # the next call reports the end
+            raise ConnectionError(errno.ECONNRESET, "the peer closed the connection")
         self.has_buffered_bytes = self._ssl.pending() > 0 or self._incoming.pending > 0
         return count
 
-    def _decrypt(self, room: memoryview) -> int:
-        read: Any = (
-            self._ssl.read
-        )  # with a buffer it returns a number; typeshed, and so mypyc, knows the other form only
-        try:
-            count: int = read(len(room), room)
-        except ssl.SSLError as error:
-            if self._is_client and is_refusal(error):
-                raise _handshake_failed(error) from error
-            raise
-        return count
+    def _raise_if_refused(self, error: ssl.SSLError) -> None:
+        if self._is_client and is_refusal(error):
+            raise _handshake_failed(error) from error
 
     def _hear_last_words(self) -> None:
         """Read what the peer has sent before it left. Raises SslAuthenticationError if that refuses the certificate."""
         with contextlib.suppress(OSError):
             while self._fill():
                 pass
-        with contextlib.suppress(ssl.SSLError):
-            self._decrypt(memoryview(bytearray(1)))
+        try:
+            self._ssl.read(1)
+        except ssl.SSLError as error:
+            self._raise_if_refused(error)
 
     def _fill_after(self, count: int) -> bool:
         """``_fill``, but bytes that were decrypted already are handed out before the end of the stream is reported."""
