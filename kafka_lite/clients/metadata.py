@@ -10,6 +10,7 @@ import math
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from uuid import UUID
 
 from kafka_lite.clients.cluster import Cluster, PartitionInfo
 from kafka_lite.common.errors import ApiError, Errors
@@ -67,6 +68,7 @@ class Metadata:
         self._need_metadata_for_all_topics = False
         self._topics: dict[str, float | None] = {}
         """The topics of interest and when they expire. None: TOPIC_EXPIRY_MS after the next update."""
+        self._topic_ids: frozenset[UUID] = frozenset()
         self._newest_leaders: dict[TopicPartition, tuple[PartitionInfo, float]] = {}
         """The state reported with each partition's highest leader epoch, and when it was last reported."""
         self._listeners: list[MetadataListener] = []
@@ -173,6 +175,19 @@ class Metadata:
             is_new = needed and not self._need_metadata_for_all_topics
             self._need_metadata_for_all_topics = needed
             if is_new:
+                self._request_update_for_new_topics()
+
+    @property
+    def topic_ids(self) -> frozenset[UUID]:
+        """The ids of the topics of interest, if their names are not known. Then no names are asked for."""
+        return self._topic_ids
+
+    def set_topic_ids(self, topic_ids: frozenset[UUID]) -> None:
+        """Replace the ids of interest. A new id requests an update."""
+        with self._changed:
+            has_new = not topic_ids <= self._topic_ids
+            self._topic_ids = topic_ids
+            if has_new:
                 self._request_update_for_new_topics()
 
     def request_update(self) -> int:

@@ -26,6 +26,7 @@ from kafka_lite.protocol.messages.api_03_metadata import (
 logger = logging.getLogger(__name__)
 
 LATEST_VERSION = 12
+FIRST_VERSION_BY_ID = 12
 FIRST_VERSION_WITH_RELIABLE_EPOCHS = 9
 """Brokers that do not know this version may report old leader epochs of partitions with new leaders (KAFKA-9212)."""
 
@@ -173,13 +174,17 @@ class DefaultMetadataUpdater:
 
     def _request(self) -> RequestBuilder:
         metadata = self._metadata
-        topics = None
-        if not metadata.need_metadata_for_all_topics:
+        topic_ids, topics = metadata.topic_ids, None
+        if topic_ids:
+            topics = [MetadataRequestTopic(topic_id=each, name=None) for each in sorted(topic_ids)]
+        elif not metadata.need_metadata_for_all_topics:
             topics = [MetadataRequestTopic(name=topic) for topic in sorted(metadata.topics())]
 
         def build(version: int) -> MetadataRequest:
             # Before version 4 only the broker's configuration decides.
             allowed = metadata.allow_auto_topic_creation or version < 4
+            if topic_ids and version < FIRST_VERSION_BY_ID:
+                return MetadataRequest(topics=None, allow_auto_topic_creation=allowed)  # all topics
             return MetadataRequest(topics=topics, allow_auto_topic_creation=allowed)
 
         return RequestBuilder.by(MetadataRequest.API_KEY, build, oldest_version=1, latest_version=LATEST_VERSION)

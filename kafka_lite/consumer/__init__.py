@@ -8,6 +8,7 @@ from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceLis
 from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetAndTimestamp
+from kafka_lite.consumer.subscription_pattern import SubscriptionPattern
 
 __all__ = [
     "ConsumerGroupMetadata",
@@ -17,4 +18,5 @@ __all__ = [
     "KafkaConsumer",
     "OffsetAndMetadata",
     "OffsetAndTimestamp",
+    "SubscriptionPattern",
 ]

@@ -15,6 +15,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.consumer.subscription_pattern import SubscriptionPattern
 
 MAX_INT, MAX_LONG = 0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF
 """The largest number that fits into a request. Otherwise the sending thread would fail, perhaps the heartbeat
@@ -51,6 +52,20 @@ def topic_pattern(pattern: re.Pattern[Any]) -> re.Pattern[str]:
     if not pattern.pattern:
         raise ValueError("Topic pattern to subscribe to cannot be empty")
     return pattern
+
+
+def ensure_subscription_pattern(pattern: SubscriptionPattern, group_protocol: str) -> None:
+    """Raises TypeError, ValueError unless the broker can be asked to resolve the pattern."""
+    if not isinstance(pattern.pattern, str):
+        raise TypeError(f"a SubscriptionPattern has a str, not {_kind(pattern.pattern)}")
+    if not pattern.pattern:
+        raise ValueError("Topic pattern to subscribe to cannot be empty")
+    ensure_can_be_asked_for(pattern.pattern)
+    if group_protocol != "consumer":
+        raise ValueError(
+            "a SubscriptionPattern is resolved by the broker, which needs group.protocol=consumer: subscribe by a "
+            "compiled pattern of re, or set group.protocol"
+        )
 
 
 def rebalance_listener(listener: object) -> ConsumerRebalanceListener:

@@ -32,6 +32,12 @@ GROUP_CONFIG = (
     ConfigDef()
     .define("group.id", Type.STRING, None, HIGH,
             "The group of the consumer. Required for subscribe and for commits.")
+    .define("group.protocol", Type.STRING, "classic", HIGH,
+            "classic: the members of the group elect a leader, which assigns. consumer: the broker assigns (KIP-848), "
+            "which needs brokers of Kafka 4.0 or later.", ValidString.in_("classic", "consumer"))
+    .define("group.remote.assignor", Type.STRING, None, MEDIUM,
+            "With group.protocol=consumer, the broker's assignor: uniform or range. By default the broker chooses.",
+            NON_EMPTY)
     .define("group.instance.id", Type.STRING, None, MEDIUM,
             "Makes the consumer a static member (KIP-345), which keeps its partitions if it is restarted within "
             "session.timeout.ms, because it does not leave the group. Must be unique within the group.",
@@ -149,6 +155,10 @@ DEVIATIONS: dict[str, tuple[str, str]] = {
 """Keys whose default differs from 0.10.2: the default there, and the reason."""
 
 
+NOT_WITH_CONSUMER = ("partition.assignment.strategy", "heartbeat.interval.ms", "session.timeout.ms")
+"""Keys of members whose broker does not assign. In a group of KIP-848 they belong to the broker."""
+
+
 class ConsumerConfig:
     """The checked configuration of one consumer. ``config["max.poll.records"]`` has the type of its key.
 
@@ -161,12 +171,14 @@ class ConsumerConfig:
         for key in CONFIG.keys & configs.keys():
             if configs[key] is None and CONFIG.keys[key].default is not None:
                 raise ConfigError(key, None, "it has no value; leave it out to get the default")
-        self._values = CONFIG.parse(configs)
+        self._values = CONFIG.parse(_with_protocol_in_lower_case(configs))
         self.group_id: str | None = self["group.id"] or None
         if not self["client.id"]:
             names = ["consumer", self.group_id, self["group.instance.id"] or str(next(_client_numbers))]
             self._values["client.id"] = "-".join(name for name in names if name)
         self.enable_auto_commit = self._decide_auto_commit()
+        self.is_modern = self["group.protocol"] == "consumer"
+        self._check_protocol()
         self._check_timeouts()
         for key in CONFIG.unused(configs):
             if key.startswith("__"):
@@ -186,6 +198,13 @@ class ConsumerConfig:
             return False
         return wanted
 
+    def _check_protocol(self) -> None:
+        """Refuse keys that would have no effect with the chosen protocol."""
+        for key in NOT_WITH_CONSUMER if self.is_modern else ("group.remote.assignor",):
+            if key in self.originals:
+                name = "CONSUMER" if self.is_modern else "CLASSIC"
+                raise ConfigError(key, self.originals[key], f"cannot be set when group.protocol={name}")
+
     def _check_timeouts(self) -> None:
         heartbeat, session = self["heartbeat.interval.ms"], self["session.timeout.ms"]
         if heartbeat >= session:
@@ -194,3 +213,9 @@ class ConsumerConfig:
                     "heartbeat.interval.ms", heartbeat, f"must be less than session.timeout.ms, {session}"
                 )
             self._values["heartbeat.interval.ms"] = max(1, session // 3)
+
+
+def _with_protocol_in_lower_case(configs: Mapping[str, object]) -> Mapping[str, object]:
+    """As in Kafka, CONSUMER and consumer are the same protocol."""
+    protocol = configs.get("group.protocol")
+    return {**configs, "group.protocol": protocol.lower()} if isinstance(protocol, str) else configs

@@ -98,6 +98,17 @@ class CommitFailedError(KafkaError):
         )
 
 
+class StaleMemberEpochError(CommitFailedError):
+    """The commit names another epoch than the member's, in a group whose broker assigns (KIP-848).
+
+    The broker has given the member a newer epoch, which it learns with its next heartbeat, or another member has the
+    partitions by now.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("OffsetCommit failed with stale member epoch")
+
+
 class RetriableCommitFailedError(KafkaError):
     """An asynchronous commit failed with a retriable error. The next one may succeed."""
 

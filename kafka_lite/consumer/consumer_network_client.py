@@ -274,6 +274,10 @@ class ConsumerNetworkClient:
         self._wakeup = True
         self._client.wakeup()
 
+    def wake_up(self) -> None:
+        """Make the poll in progress, or else the next one, return soon, without an error. Thread-safe."""
+        self._client.wakeup()
+
     def disable_wakeups(self) -> None:
         """Ignore ``wakeup`` from now on, because the consumer is closing."""
         self._wakeup_disabled = True

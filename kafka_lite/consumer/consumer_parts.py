@@ -21,8 +21,10 @@ from kafka_lite.consumer.consumer_metrics import ConsumerMetrics
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.fetcher import FetchConfig, Fetcher
 from kafka_lite.consumer.fetcher_metrics import FetchManagerMetrics
+from kafka_lite.consumer.group.committing_member import CommittingMember
 from kafka_lite.consumer.group.consumer_coordinator import ConsumerCoordinator
 from kafka_lite.consumer.group.group_rebalance_config import GroupRebalanceConfig
+from kafka_lite.consumer.group.modern.consumer_membership_manager import ConsumerMembershipManager
 from kafka_lite.consumer.offset_and_metadata import OffsetResetStrategy
 from kafka_lite.consumer.offset_fetcher import OffsetFetcher
 from kafka_lite.consumer.record_batch_reader import Deserialize
@@ -41,7 +43,7 @@ class ConsumerParts:
 
     ::
 
-        KafkaConsumer ─┬─ ConsumerCoordinator (with a group) ─┐
+        KafkaConsumer ─┬─ CommittingMember (with a group) ────┐
                        ├─ Fetcher ────────────────────────────┼─ ConsumerNetworkClient ─ NetworkClient ─ Selector
                        ├─ OffsetFetcher, TopicMetadataFetcher ┘
                        └─ all of them share SubscriptionState and Metadata
@@ -128,21 +130,15 @@ class ConsumerParts:
             time=self._time,
         )
 
-    def _new_coordinator(self) -> ConsumerCoordinator | None:
-        config = self._config
-        if config.group_id is None:
+    def _new_coordinator(self) -> CommittingMember | None:
+        if self._config.group_id is None:
             return None
+        return self._new_modern_member() if self._config.is_modern else self._new_classic_member()
+
+    def _new_classic_member(self) -> ConsumerCoordinator:
+        config = self._config
         return ConsumerCoordinator(
-            GroupRebalanceConfig(
-                group_id=config.group_id,
-                group_instance_id=config["group.instance.id"],
-                session_timeout_ms=config["session.timeout.ms"],
-                rebalance_timeout_ms=config["max.poll.interval.ms"],
-                heartbeat_interval_ms=config["heartbeat.interval.ms"],
-                retry_backoff_ms=config["retry.backoff.ms"],
-                leave_group_on_close=config["internal.leave.group.on.close"],
-                throw_on_unsupported_stable_offset=config["internal.throw.on.fetch.stable.offset.unsupported"],
-            ),
+            self._rebalance_config(),
             self.client,
             self.metadata,
             self.subscriptions,
@@ -152,6 +148,35 @@ class ConsumerParts:
             exclude_internal_topics=config["exclude.internal.topics"],
             metrics=self.metrics.metrics,
             time=self._time,
+        )
+
+    def _new_modern_member(self) -> ConsumerMembershipManager:
+        config = self._config
+        return ConsumerMembershipManager(
+            self._rebalance_config(),
+            self.client,
+            self.metadata,
+            self.subscriptions,
+            self.interceptors,
+            server_assignor=config["group.remote.assignor"],
+            rack_id=config["client.rack"] or None,
+            auto_commit_interval_ms=config["auto.commit.interval.ms"] if config.enable_auto_commit else None,
+            exclude_internal_topics=config["exclude.internal.topics"],
+            metrics=self.metrics.metrics,
+            time=self._time,
+        )
+
+    def _rebalance_config(self) -> GroupRebalanceConfig:
+        config = self._config
+        return GroupRebalanceConfig(
+            group_id=config.group_id or "",
+            group_instance_id=config["group.instance.id"],
+            session_timeout_ms=config["session.timeout.ms"],
+            rebalance_timeout_ms=config["max.poll.interval.ms"],
+            heartbeat_interval_ms=config["heartbeat.interval.ms"],
+            retry_backoff_ms=config["retry.backoff.ms"],
+            leave_group_on_close=config["internal.leave.group.on.close"],
+            throw_on_unsupported_stable_offset=config["internal.throw.on.fetch.stable.offset.unsupported"],
         )
 
     def _new_offset_fetcher(self) -> OffsetFetcher:

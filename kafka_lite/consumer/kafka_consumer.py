@@ -27,7 +27,7 @@ from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.consumer_parts import ConsumerParts
 from kafka_lite.consumer.consumer_rebalance_listener import NO_LISTENER, ConsumerRebalanceListener
 from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecord, ConsumerRecords
-from kafka_lite.consumer.group.consumer_coordinator import ConsumerCoordinator
+from kafka_lite.consumer.group.committing_member import CommittingMember
 from kafka_lite.consumer.group.consumer_rebalance_listener_invoker import raise_first
 from kafka_lite.consumer.offset_and_metadata import (
     OffsetAndMetadata,
@@ -36,6 +36,7 @@ from kafka_lite.consumer.offset_and_metadata import (
     OffsetResetStrategy,
 )
 from kafka_lite.consumer.single_thread_guard import SingleThreadGuard
+from kafka_lite.consumer.subscription_pattern import SubscriptionPattern
 from kafka_lite.consumer.timer import Timer
 from kafka_lite.metrics.metric import AttributeValue
 from kafka_lite.metrics.metric_name import MetricName
@@ -59,7 +60,7 @@ class KafkaConsumer:
 
     What a poll does, in the user's thread (the only other thread sends heartbeats)::
 
-        ConsumerCoordinator.poll     find the coordinator · join the group · commit what is due
+        CommittingMember.poll        find the coordinator · join the group · commit what is due
         update_fetch_positions       committed offset, or else auto.offset.reset
         Fetcher.fetched_records      are records buffered? they are returned at once, after
         Fetcher.send_fetches         requesting more, which arrive while the user processes these
@@ -96,9 +97,12 @@ class KafkaConsumer:
     # ── subscribing ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def subscribe(
-        self, topics: Iterable[str] | re.Pattern[str], listener: ConsumerRebalanceListener = NO_LISTENER
+        self,
+        topics: Iterable[str] | re.Pattern[str] | SubscriptionPattern,
+        listener: ConsumerRebalanceListener = NO_LISTENER,
     ) -> None:
-        """Read these topics, or those whose whole names match a pattern, sharing partitions with the group.
+        """Read these topics, or those whose whole names match a pattern, sharing partitions with the group. The broker
+        resolves a SubscriptionPattern, and this consumer a pattern of ``re``.
 
         Replaces an earlier subscription; an empty one is the same as ``unsubscribe``. Raises IllegalConsumerStateError
         after ``assign``, InvalidGroupIdError without a group, and TypeError, ValueError or ApiError
@@ -112,6 +116,9 @@ class KafkaConsumer:
                 pattern = consumer_arguments.topic_pattern(topics)
                 self._subscribe_pattern(pattern, listener, self._coordinator)
                 return
+            if isinstance(topics, SubscriptionPattern):
+                self._subscribe_re2(topics, listener, self._coordinator)
+                return
             names = consumer_arguments.topic_names(topics)
             if not names:
                 self.unsubscribe()
@@ -123,13 +130,22 @@ class KafkaConsumer:
             self._metadata.set_topics(self._subscriptions.metadata_topics)
 
     def _subscribe_pattern(
-        self, pattern: re.Pattern[str], listener: ConsumerRebalanceListener, coordinator: ConsumerCoordinator
+        self, pattern: re.Pattern[str], listener: ConsumerRebalanceListener, coordinator: CommittingMember
     ) -> None:
         logger.info("Subscribed to pattern: '%s'", pattern.pattern)
         self._subscriptions.subscribe_pattern(pattern, listener)
         self._metadata.set_need_metadata_for_all_topics(True)
         coordinator.on_subscription_changed()
         self._metadata.request_update()
+
+    def _subscribe_re2(
+        self, pattern: SubscriptionPattern, listener: ConsumerRebalanceListener, coordinator: CommittingMember
+    ) -> None:
+        consumer_arguments.ensure_subscription_pattern(pattern, self.config["group.protocol"])
+        logger.info("Subscribed to RE2 pattern: '%s'", pattern.pattern)
+        self._subscriptions.subscribe_re2(pattern, listener)
+        self._metadata.set_topics(())
+        coordinator.on_subscription_changed()
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
         """Read these partitions, without a group. Replaces an earlier assignment; no partitions: same as
@@ -335,7 +351,7 @@ class KafkaConsumer:
         with self._open():
             return self._group().group_metadata
 
-    def _group(self) -> ConsumerCoordinator:
+    def _group(self) -> CommittingMember:
         if self._coordinator is None:
             raise InvalidGroupIdError
         return self._coordinator

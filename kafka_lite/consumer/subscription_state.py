@@ -16,6 +16,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import IllegalConsumerStateError
 from kafka_lite.consumer.consumer_rebalance_listener import NO_LISTENER, ConsumerRebalanceListener
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetResetStrategy
+from kafka_lite.consumer.subscription_pattern import SubscriptionPattern
 
 
 class SubscriptionType(Enum):
@@ -27,6 +28,8 @@ class SubscriptionType(Enum):
     """``subscribe`` with topics. The group assigns partitions."""
     AUTO_PATTERN = auto()
     """``subscribe`` with a pattern, for topics that match now or later. The group assigns partitions."""
+    AUTO_PATTERN_RE2J = auto()
+    """``subscribe`` with a pattern that the broker resolves. The group assigns partitions."""
     USER_ASSIGNED = auto()
     """``assign``. The user assigns partitions."""
 
@@ -48,6 +51,7 @@ class TopicPartitionState:
         "log_start_offset",
         "next_retry_ms",
         "paused",
+        "pending_revocation",
         "position",
         "read_replica",
         "read_replica_expires_ms",
@@ -63,6 +67,8 @@ class TopicPartitionState:
         self.last_stable_offset: int | None = None
         self.log_start_offset: int | None = None
         self.paused = False
+        self.pending_revocation = False
+        """Whether its position is being committed, because it is about to be given up."""
         self.read_replica: int | None = None
         """The broker that the leader wants it to be read from; None if that is the leader itself."""
         self.read_replica_expires_ms = -math.inf
@@ -85,8 +91,8 @@ class TopicPartitionState:
 
     @property
     def is_fetchable(self) -> bool:
-        """Whether records should be fetched: the partition has a position and is not paused."""
-        return not self.paused and self.position is not None
+        """Whether records should be fetched: the partition has a position, and is neither paused nor given up."""
+        return not self.paused and not self.pending_revocation and self.position is not None
 
     @property
     def is_initializing(self) -> bool:
@@ -111,6 +117,7 @@ class SubscriptionState:
         self.default_reset_strategy = default_reset_strategy
         self.type = SubscriptionType.NONE
         self.pattern: re.Pattern[str] | None = None
+        self.subscription_pattern: SubscriptionPattern | None = None
         self.listener: ConsumerRebalanceListener = NO_LISTENER
         self._subscription: set[str] = set()
         self._group_subscription: set[str] = set()
@@ -140,6 +147,12 @@ class SubscriptionState:
         self._set_type(SubscriptionType.AUTO_PATTERN)
         self.listener = listener
         self.pattern = pattern
+
+    def subscribe_re2(self, pattern: SubscriptionPattern, listener: ConsumerRebalanceListener) -> None:
+        """Read the topics that the broker finds, as a member of the group."""
+        self._set_type(SubscriptionType.AUTO_PATTERN_RE2J)
+        self.listener = listener
+        self.subscription_pattern = pattern
 
     def subscribe_from_pattern(self, topics: Iterable[str]) -> bool:
         """Set the topics that match the pattern; true if they have changed."""
@@ -177,7 +190,7 @@ class SubscriptionState:
     def unsubscribe(self) -> None:
         """Drop the subscription and the assignment."""
         self.type = SubscriptionType.NONE
-        self.pattern = None
+        self.pattern = self.subscription_pattern = None
         self.listener = NO_LISTENER
         self._subscription = set()
         self._group_subscription = set()
@@ -204,7 +217,7 @@ class SubscriptionState:
     @property
     def has_auto_assigned_partitions(self) -> bool:
         """Whether the group assigns partitions."""
-        return self.type in (SubscriptionType.AUTO_TOPICS, SubscriptionType.AUTO_PATTERN)
+        return self.type not in (SubscriptionType.NONE, SubscriptionType.USER_ASSIGNED)
 
     @property
     def has_no_subscription_or_user_assignment(self) -> bool:
@@ -346,6 +359,12 @@ class SubscriptionState:
     def resume(self, partition: TopicPartition) -> None:
         """Return records of the partition again."""
         self.state(partition).paused = False
+
+    def mark_pending_revocation(self, partitions: Iterable[TopicPartition], *, pending: bool = True) -> None:
+        """Return no more records of partitions whose positions are being committed, or return them again."""
+        for partition in partitions:
+            if (state := self._assignment.get(partition)) is not None:
+                state.pending_revocation = pending
 
     def paused_partitions(self) -> frozenset[TopicPartition]:
         """The paused partitions."""

@@ -16,7 +16,6 @@ LONG_MODULES = {
     "chapters/ch03_old_consumer/figures/old_consumer_runs.py": "the runs of a chapter",
     "chapters/ch04_new_consumer/figures/consumer_runs.py": "the runs of a chapter",
     "kafka_lite/consumer/group/abstract_coordinator.py": "one state machine, which ConsumerCoordinator extends",
-    "kafka_lite/consumer/group/consumer_coordinator.py": "Kafka's class: the hooks of a rebalance need its offsets",
     "kafka_lite/consumer/kafka_consumer.py": "the public API of the consumer, each method with its contract",
     "kafka_lite/log/log.py": "the public API of a log, under its one lock; its files and derived state have classes",
     "kafka_lite/producer/kafka_producer.py": "the public API of the producer; a record must not pay for another call",

@@ -13,6 +13,7 @@ from kafka_learn.recording.run_brokers import wait_until
 from kafka_learn.recording.run_store import recorded_run
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.process.log_levels import quiet
+from kafka_lite.consumer.group.consumer_coordinator import ConsumerCoordinator
 from kafka_lite.consumer.group.member_state import VALID_PREVIOUS_STATES, MemberState
 from kafka_lite.testing.cluster import Cluster
 
@@ -136,7 +137,7 @@ def heartbeat_responses(language: str) -> str:
 def _after_response(cluster: Cluster, error: Errors, words: dict[str, str]) -> Iterable[str]:
     with consumer_runs.running_member(cluster, heartbeat_interval_ms=20, group_id=f"told-{error.name}") as consumer:
         coordinator = consumer._parts.coordinator
-        assert coordinator is not None
+        assert isinstance(coordinator, ConsumerCoordinator)
         thread = coordinator._heartbeat_thread
         assert thread is not None
         broker = coordinator.finder.last_known

@@ -34,6 +34,7 @@ from kafka_lite.consumer.consumer_errors import CommitFailedError, IllegalConsum
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.consumer_record import ConsumerRecords
 from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
+from kafka_lite.consumer.group.committing_member import CommittingMember
 from kafka_lite.consumer.group.consumer_coordinator import ConsumerCoordinator
 from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.consumer.group.offset_committer import OffsetCommitter
@@ -192,7 +193,7 @@ def first_poll(committed: int | None = None) -> RecordedRun:
     watches = (
         watch_wire(),
         watch(KafkaConsumer.poll, ConsumerCoordinator.poll, AbstractCoordinator.join_group_if_needed, show=()),
-        watch(ConsumerCoordinator.refresh_committed_offsets_if_needed, show=()),
+        watch(CommittingMember.refresh_committed_offsets_if_needed, show=(), who="ConsumerCoordinator"),
         watch_positions("position"),
         watch_member_state(),
     )
@@ -265,7 +266,7 @@ def futures_of_a_join() -> RecordedRun:
     ):
         consumer.subscribe([TOPIC])
         coordinator = consumer._parts.coordinator
-        assert coordinator is not None
+        assert isinstance(coordinator, ConsumerCoordinator)
         consumer.committed([PARTITION])  # so that the coordinator is known, and connected
 
         def join() -> None:
@@ -366,7 +367,7 @@ def _record_work_for_too_long() -> RecordedRun:
 
 def _is_member(consumer: KafkaConsumer) -> bool:
     coordinator = consumer._parts.coordinator
-    return coordinator is not None and coordinator.state is MemberState.STABLE
+    return isinstance(coordinator, ConsumerCoordinator) and coordinator.state is MemberState.STABLE
 
 
 # ── commits ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -381,7 +382,7 @@ def automatic_commits() -> RecordedRun:
     watches = (
         watch_wire(),
         watch(User.poll, show=(), who="KafkaConsumer"),
-        watch(ConsumerCoordinator.maybe_auto_commit_offsets_async, show=()),
+        watch(CommittingMember.maybe_auto_commit_offsets_async, show=(), who="ConsumerCoordinator"),
         watch(OffsetCommitter.send_commit, show=("offsets",), who="ConsumerCoordinator"),
         watch_positions(),
     )
@@ -414,7 +415,7 @@ def automatic_commits() -> RecordedRun:
 def _commit_every(interval_ms: float, consumer: KafkaConsumer) -> None:
     """Give the consumer another ``auto.commit.interval.ms``, which begins now."""
     coordinator = consumer._parts.coordinator
-    assert coordinator is not None
+    assert isinstance(coordinator, ConsumerCoordinator)
     coordinator._auto_commit_interval_ms = interval_ms
     coordinator._next_auto_commit_ms = SYSTEM_TIME.hi_res_ms() + interval_ms
 

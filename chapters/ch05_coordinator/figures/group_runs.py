@@ -30,6 +30,7 @@ from kafka_lite.common.process.log_levels import quiet
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import ConsumerRebalanceListener, KafkaConsumer
+from kafka_lite.consumer.group.consumer_coordinator import ConsumerCoordinator
 from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
@@ -126,7 +127,7 @@ class Reader(ConsumerRebalanceListener):
         Afterwards the heartbeat thread runs first; the user's code continues after its response.
         """
         coordinator = self.consumer._parts.coordinator
-        assert coordinator is not None
+        assert isinstance(coordinator, ConsumerCoordinator)
         with self.busy():
             with coordinator.lock:
                 yield

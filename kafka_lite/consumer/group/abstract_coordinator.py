@@ -151,6 +151,11 @@ class AbstractCoordinator(ABC):
             return self._generation if self._state is MemberState.STABLE else None
 
     @property
+    def is_rebalancing(self) -> bool:
+        """Whether the member is joining, so that it cannot commit now."""
+        return self._state is MemberState.REBALANCING
+
+    @property
     def is_dynamic_member(self) -> bool:
         """Whether the member gets a new member id after each restart."""
         return self.config.group_instance_id is None

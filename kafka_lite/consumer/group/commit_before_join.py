@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 
 from kafka_lite.clients.request_future import RequestFuture
+from kafka_lite.consumer.consumer_errors import StaleMemberEpochError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.group.coordinator_lookup import CoordinatorLookup
 from kafka_lite.consumer.group.offset_committer import OffsetCommitter, Offsets
@@ -56,7 +57,7 @@ class CommitBeforeJoin:
             if future.succeeded:
                 self.has_succeeded = True
                 return True
-            if not future.is_retriable:
+            if not future.is_retriable and not isinstance(future.exception, StaleMemberEpochError):
                 logger.warning("Auto-commit of %s before a rebalance failed: %s", self.offsets, future.exception)
                 return True
             self._backoff.begin()

@@ -6,13 +6,10 @@ Kafka 0.10.2: clients/.../consumer/internals/ConsumerCoordinator.java · book 4.
 from __future__ import annotations
 
 import logging
-import math
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kafka_lite.clients.cluster import Cluster
 from kafka_lite.clients.metadata import Metadata
-from kafka_lite.clients.request_future import is_retriable
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
@@ -28,13 +25,13 @@ from kafka_lite.consumer.assignors.partition_assignor import (
     serialize_assignment,
     serialize_subscription,
 )
-from kafka_lite.consumer.consumer_errors import RetriableCommitFailedError, WakeupError
 from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.consumer_interceptors import ConsumerInterceptors
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.generation import NO_GENERATION_ID, Generation
 from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
 from kafka_lite.consumer.group.commit_before_join import CommitBeforeJoin
+from kafka_lite.consumer.group.committing_member import CommittingMember, matching_topics
 from kafka_lite.consumer.group.consumer_coordinator_metrics import ConsumerCoordinatorMetrics
 from kafka_lite.consumer.group.consumer_rebalance_listener_invoker import (
     ConsumerRebalanceListenerInvoker,
@@ -44,8 +41,8 @@ from kafka_lite.consumer.group.consumer_rebalance_listener_invoker import (
 )
 from kafka_lite.consumer.group.group_rebalance_config import GroupRebalanceConfig
 from kafka_lite.consumer.group.member_state import MemberState
-from kafka_lite.consumer.group.offset_committer import OffsetCommitter, Offsets
-from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetCommitCallback
+from kafka_lite.consumer.group.offset_committer import OffsetCommitter
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.consumer.subscription_state import SubscriptionState
 from kafka_lite.consumer.timer import Backoff, Timer, unlimited
 from kafka_lite.metrics.metrics import Metrics
@@ -57,7 +54,7 @@ MetadataSnapshot = dict[str, int | None]
 """The number of partitions of each topic of the group. The leader watches it for changes."""
 
 
-class ConsumerCoordinator(AbstractCoordinator):
+class ConsumerCoordinator(AbstractCoordinator, CommittingMember):
     """The group's part of ``poll``, before records are fetched.
 
     ::
@@ -76,11 +73,6 @@ class ConsumerCoordinator(AbstractCoordinator):
 
     The assignors determine which of the two columns applies (``RebalanceProtocol``). A cooperative member keeps reading
     while it joins, so its polls do not wait for the group: they check how far the join is, and fetch.
-
-    Positions are committed in three ways. *Automatically*: asynchronously within poll, once per
-    ``auto.commit.interval.ms``, and synchronously before partitions are given up. What is committed is the position,
-    that is, the records that the *previous* poll returned: polling again means that they are processed. *By the user,
-    synchronously*: retried until the commit succeeds or fails for good. *By the user, asynchronously*: sent once.
     """
 
     sensors: ConsumerCoordinatorMetrics
@@ -102,20 +94,22 @@ class ConsumerCoordinator(AbstractCoordinator):
         """Without an ``auto_commit_interval_ms``, only the user commits."""
         self._metadata = metadata
         self._subscriptions = subscriptions
-        super().__init__(config, client, metrics, time=time)
+        AbstractCoordinator.__init__(self, config, client, metrics, time=time)
+        fetch_backoff = Backoff(time, config.retry_backoff_ms)
+        CommittingMember.__init__(
+            self,
+            client,
+            subscriptions,
+            interceptors,
+            OffsetCommitter(self, client, subscriptions, fetch_backoff, self.sensors.commit_latency),
+            auto_commit_interval_ms=auto_commit_interval_ms,
+            retry_backoff_ms=config.retry_backoff_ms,
+            time=time,
+        )
         self._assignors = assignors
         self._protocol = common_protocol(assignors)
         self._listener = ConsumerRebalanceListenerInvoker(subscriptions, self.sensors, time)
-        self._interceptors = interceptors
-        self._auto_commit_interval_ms = auto_commit_interval_ms
         self._exclude_internal_topics = exclude_internal_topics
-        fetch_backoff = Backoff(time, config.retry_backoff_ms)
-        self._commits = OffsetCommitter(self, client, subscriptions, fetch_backoff, self.sensors.commit_latency)
-        self._next_auto_commit_ms = math.inf
-        if auto_commit_interval_ms is not None:
-            self._next_auto_commit_ms = time.hi_res_ms() + auto_commit_interval_ms
-        self._completed_commits: deque[Callable[[], None]] = deque()
-        self._pending_async_commits = 0
         self._last_commit: CommitBeforeJoin | None = None
         self._given_up: dict[TopicPartition, OffsetAndMetadata] = {}
         """Positions of revoked partitions, to be committed before the member joins again."""
@@ -123,9 +117,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         """New partitions for which ``on_partitions_assigned`` has not returned. After a wakeup it is called again."""
         self._assigned_in = NO_GENERATION_ID
         """The generation of the current assignment."""
-        self.group_metadata = ConsumerGroupMetadata(config.group_id, group_instance_id=config.group_instance_id)
-        """The member in the generation of the current assignment. It stays after the member has lost the generation, so
-        that its transactions are refused."""
+        self._group_metadata = ConsumerGroupMetadata(config.group_id, group_instance_id=config.group_instance_id)
         self._is_leader = False
         self._joined_subscription: frozenset[str] | None = None
         """The subscription with which the member has joined; empty if no topic matched its pattern. None before a
@@ -152,6 +144,11 @@ class ConsumerCoordinator(AbstractCoordinator):
                 return False
         self.maybe_auto_commit_offsets_async(timer.update())
         return True
+
+    @property
+    def group_metadata(self) -> ConsumerGroupMetadata:
+        """The member in the generation of the current assignment, also after it has lost that generation."""
+        return self._group_metadata
 
     @property
     def reads_on(self) -> bool:
@@ -205,11 +202,7 @@ class ConsumerCoordinator(AbstractCoordinator):
     def _update_pattern_subscription(self, cluster: Cluster) -> None:
         pattern = self._subscriptions.pattern
         assert pattern is not None
-        topics = {
-            topic
-            for topic in cluster.topics
-            if pattern.fullmatch(topic) and not (self._exclude_internal_topics and topic in cluster.internal_topics)
-        }
+        topics = matching_topics(cluster, pattern, exclude_internal=self._exclude_internal_topics)
         if self._subscriptions.subscribe_from_pattern(topics):
             self._set_metadata_topics()
             self._metadata.request_update()  # metadata only keeps the partitions of topics that were asked for
@@ -338,14 +331,13 @@ class ConsumerCoordinator(AbstractCoordinator):
         failures = [self._give_up_for_others(revoked)] if revoked else []
         self._add_matching_topics({partition.topic for partition in partitions})
         self._unannounced, self._assigned_in = added, generation.generation_id
-        self.group_metadata = self.group_metadata._replace(
+        self._group_metadata = self._group_metadata._replace(
             generation_id=generation.generation_id, member_id=generation.member_id
         )
         self._subscriptions.reassign_from_subscribed(assigned.partitions)
         self._set_metadata_topics()
         assignor.on_assignment(assigned, generation.generation_id)
-        if self._auto_commit_interval_ms is not None:
-            self._next_auto_commit_ms = self._time.hi_res_ms() + self._auto_commit_interval_ms
+        self._restart_auto_commit_timer()
         failures.append(self._listener.invoke_partitions_assigned(added))
         self._unannounced = frozenset()
         return next((each for each in failures if each is not None), None)
@@ -388,123 +380,6 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._unannounced, self._given_up, self._last_commit = frozenset(), {}, None
         return failure
 
-    # ── Committed offsets ─────────────────────────────────────────────────────────────────────────────────────────
-
-    def refresh_committed_offsets_if_needed(self, timer: Timer) -> bool:
-        """Set missing positions to the committed offsets; false if the timer expires."""
-        missing = self._subscriptions.initializing_partitions()
-        if not missing:
-            return True
-        offsets = self.fetch_committed_offsets(set(missing), timer)
-        if offsets is None:
-            return False
-        for partition, committed in offsets.items():
-            state = self._subscriptions.state_or_none(partition)
-            if state is not None and state.is_initializing:
-                logger.info("Setting offset for partition %s to the committed offset %d", partition, committed.offset)
-                state.committed = committed
-                state.seek(committed.offset)
-        return True
-
-    def fetch_committed_offsets(
-        self, partitions: set[TopicPartition], timer: Timer
-    ) -> dict[TopicPartition, OffsetAndMetadata] | None:
-        """The group's committed offsets of these partitions; None if the timer expires. Raises fatal errors."""
-        return self._commits.fetch_committed_offsets(partitions, timer)
-
-    # ── Commits ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def commit_offsets_sync(self, offsets: Offsets, timer: Timer) -> bool:
-        """Commit until it succeeds; false if the timer expires. Raises errors that are not retriable."""
-        self.invoke_completed_commit_callbacks()
-        while offsets:
-            if self.finder.is_unknown and not self.finder.ensure_ready(timer):
-                return False
-            future = self._commits.send_commit(offsets)
-            self._client.poll_future(future, timer)
-            # Earlier asynchronous commits call their callbacks before this returns.
-            self.invoke_completed_commit_callbacks()
-            if future.succeeded:
-                self._interceptors.on_commit(offsets)
-                return True
-            if future.failed and not future.is_retriable:
-                raise future.exception
-            timer.sleep(self.config.retry_backoff_ms)
-            if timer.is_expired:
-                return False
-        return self._await_pending_async_commits(timer)
-
-    def _await_pending_async_commits(self, timer: Timer) -> bool:
-        while self._pending_async_commits > 0 and timer.not_expired:
-            self._client.poll(timer)
-            self.invoke_completed_commit_callbacks()
-        return self._pending_async_commits == 0
-
-    def commit_offsets_async(self, offsets: Offsets, callback: OffsetCommitCallback | None = None) -> None:
-        """Commit once. ``callback`` is called by a later poll, commit or close."""
-        self.invoke_completed_commit_callbacks()
-        self._pending_async_commits += 1
-        if not self.finder.is_unknown:
-            self._do_commit_async(offsets, callback)
-        else:
-            # The lookup may end in the heartbeat thread. The commit is sent when this thread learns of it.
-            future = self.finder.lookup()
-            future.add_listener(
-                lambda _: self._completed_commits.append(lambda: self._do_commit_async(offsets, callback)),
-                lambda error: self._completed_commits.append(lambda: self._async_done(offsets, callback, error)),
-            )
-        # Send it now instead of with the next poll.
-        self._client.poll_no_wakeup()
-
-    def _do_commit_async(self, offsets: Offsets, callback: OffsetCommitCallback | None) -> None:
-        future = self._commits.send_commit(offsets)
-        future.add_listener(
-            lambda _: self._completed_commits.append(lambda: self._async_done(offsets, callback, None)),
-            lambda error: self._completed_commits.append(lambda: self._async_done(offsets, callback, error)),
-        )
-
-    def _async_done(self, offsets: Offsets, callback: OffsetCommitCallback | None, error: BaseException | None) -> None:
-        """Call interceptors and callback of a commit that has ended, in the user's thread."""
-        self._pending_async_commits -= 1
-        reported: Exception | None = None
-        if error is None:
-            self._interceptors.on_commit(offsets)
-        else:
-            reported = RetriableCommitFailedError(error) if is_retriable(error) else KafkaError(str(error))
-            if isinstance(error, Exception) and not is_retriable(error):
-                reported = error
-        if callback is not None:
-            callback(offsets, reported)
-        elif reported is not None:
-            logger.error("Offset commit with offsets %s failed: %s", dict(offsets), reported)
-
-    def invoke_completed_commit_callbacks(self) -> None:
-        """Call the callbacks of asynchronous commits that have ended."""
-        while self._completed_commits:
-            self._completed_commits.popleft()()
-
-    # ── Automatic commits ─────────────────────────────────────────────────────────────────────────────────────────
-
-    def maybe_auto_commit_offsets_async(self, now_ms: float) -> None:
-        """Commit the positions if the interval has passed."""
-        if self._auto_commit_interval_ms is None or now_ms < self._next_auto_commit_ms:
-            return
-        self._next_auto_commit_ms = now_ms + self._auto_commit_interval_ms
-        offsets = self._subscriptions.all_consumed()
-        if offsets:
-            logger.debug("Sending asynchronous auto-commit of offsets %s", offsets)
-            self.commit_offsets_async(offsets, self._on_auto_commit)
-
-    def _on_auto_commit(self, offsets: Offsets, error: Exception | None) -> None:
-        if error is None:
-            logger.debug("Completed asynchronous auto-commit of offsets %s", offsets)
-        elif isinstance(error, RetriableCommitFailedError):
-            logger.debug("Asynchronous auto-commit failed due to retriable error: %s", error)
-            sooner_ms = self._time.hi_res_ms() + self.config.retry_backoff_ms
-            self._next_auto_commit_ms = min(self._next_auto_commit_ms, sooner_ms)
-        else:
-            logger.warning("Asynchronous auto-commit of offsets %s failed: %s", dict(offsets), error)
-
     def is_ready_to_join(self, timer: Timer) -> bool:
         """Commit before partitions are given up, over several polls if needed, for up to the rebalance timeout."""
         if self._auto_commit_interval_ms is None:
@@ -524,31 +399,15 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._last_commit, self._given_up = None, {}
         return True
 
-    def _maybe_auto_commit_offsets_sync(self, timer: Timer) -> None:
-        """Commit the positions when the consumer closes."""
-        if self._auto_commit_interval_ms is None:
-            return
-        offsets = self._given_up | self._subscriptions.all_consumed()
-        try:
-            logger.debug("Sending synchronous auto-commit of offsets %s", offsets)
-            if not self.commit_offsets_sync(offsets, timer):
-                logger.debug("Auto-commit of offsets %s timed out before completion", offsets)
-        except WakeupError:
-            raise
-        except KafkaError as error:
-            logger.warning("Synchronous auto-commit of offsets %s failed: %s", offsets, error)
+    def _positions_to_commit(self) -> dict[TopicPartition, OffsetAndMetadata]:
+        return self._given_up | super()._positions_to_commit()
 
     # ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def close(self, timer: Timer) -> None:
         """Commit, wait for asynchronous commits, and leave the group."""
         try:
-            self._maybe_auto_commit_offsets_sync(timer)
-            while self._pending_async_commits > 0 and timer.not_expired:
-                if not self.finder.ensure_ready(timer):
-                    break
-                self._client.poll(timer)
-                self.invoke_completed_commit_callbacks()
+            self._commit_at_the_end(timer)
             self.abandon_join(timer)
         finally:
             super().close(timer)

@@ -29,11 +29,15 @@ ANOTHER_COORDINATOR = frozenset({Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_CO
 
 
 class GroupMember(Protocol):
-    """The part of AbstractCoordinator that the handlers use."""
+    """The part of a member, of whichever kind of group, that the handlers use."""
 
     config: GroupRebalanceConfig
     finder: CoordinatorLookup
-    sensors: GroupCoordinatorMetrics
+
+    @property
+    def sensors(self) -> GroupCoordinatorMetrics:
+        """The member's metrics."""
+        ...
 
     @property
     def generation(self) -> Generation:
@@ -47,6 +51,10 @@ class GroupMember(Protocol):
     def request_rejoin(self, reason: str) -> None:
         """Join again with the next poll."""
         ...
+
+
+class JoiningMember(GroupMember, Protocol):
+    """The part of AbstractCoordinator that the handlers of a join use."""
 
     def joined(self, response: JoinGroupResponse, future: RequestFuture[bytes]) -> None:
         """Enter the new generation and send SyncGroup."""
@@ -99,20 +107,24 @@ class CoordinatorResponseHandler(RequestFutureAdapter[ClientResponse, S]):
 class JoinGroupResponseHandler(CoordinatorResponseHandler[bytes]):
     """Ends the join with an error, or continues with SyncGroup."""
 
+    def __init__(self, owner: JoiningMember, sent_generation: Generation) -> None:
+        super().__init__(owner, sent_generation)
+        self._joining = owner
+
     def handle(self, value: ClientResponse, future: RequestFuture[bytes]) -> None:
         """Continue with SyncGroup, or fail."""
         response = cast(JoinGroupResponse, value.response)
         error, owner = Errors.for_code(response.error_code), self._owner
         if error is Errors.NONE:
             owner.sensors.join_latency.record(value.request_latency_ms)
-            owner.joined(response, future)
+            self._joining.joined(response, future)
             return
         level = logging.DEBUG if error is Errors.MEMBER_ID_REQUIRED else logging.INFO
         logger.log(level, "Group %s: JoinGroup failed: %s", owner.config.group_id, error.name)
         if error is Errors.UNKNOWN_MEMBER_ID:
             self.reset_generation(error)
         elif error is Errors.MEMBER_ID_REQUIRED:
-            owner.set_member_id(response.member_id, future)
+            self._joining.set_member_id(response.member_id, future)
             return
         elif error in ANOTHER_COORDINATOR:
             owner.finder.mark_unknown(error.name)

@@ -9,18 +9,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, Protocol, cast
 
 from kafka_lite.clients.client_request import ClientResponse, RequestBuilder
 from kafka_lite.clients.request_future import RequestFuture
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.consumer_errors import CommitFailedError
+from kafka_lite.consumer.consumer_errors import CommitFailedError, StaleMemberEpochError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.generation import NO_GENERATION, Generation
-from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
-from kafka_lite.consumer.group.coordinator_response_handler import ANOTHER_COORDINATOR, CoordinatorResponseHandler
-from kafka_lite.consumer.group.member_state import MemberState
+from kafka_lite.consumer.group.coordinator_response_handler import (
+    ANOTHER_COORDINATOR,
+    CoordinatorResponseHandler,
+    GroupMember,
+)
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.consumer.subscription_state import SubscriptionState
 from kafka_lite.consumer.timer import Backoff, Timer
@@ -33,9 +35,12 @@ from kafka_lite.protocol.messages.api_08_offset_commit import (
 )
 from kafka_lite.protocol.messages.api_09_offset_fetch import (
     OffsetFetchRequest,
+    OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
     OffsetFetchResponse,
     OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
 )
 from kafka_lite.protocol.schema_error import UnsupportedVersionError
 
@@ -44,17 +49,43 @@ logger = logging.getLogger(__name__)
 Offsets = Mapping[TopicPartition, OffsetAndMetadata]
 CommittedOffsets = dict[TopicPartition, OffsetAndMetadata]
 
-COMMIT_VERSIONS = (2, 8)
-"""Versions before 2 (0.9) have a timestamp per offset."""
-FETCH_VERSIONS = (1, 7)
-"""Version 0 would read from ZooKeeper; versions from 8 on fetch for several groups at once."""
+FETCH_OF_GROUPS = 8
+"""From this version on, OffsetFetch is for several groups."""
+
+
+class OffsetVersions(NamedTuple):
+    """The oldest and the newest version of the two requests that a member may use."""
+
+    commit: tuple[int, int]
+    fetch: tuple[int, int]
+
+
+CLASSIC_VERSIONS = OffsetVersions(commit=(2, 8), fetch=(1, 7))
+"""Commits before version 2 (0.9) have a timestamp per offset; fetches of version 0 would read from ZooKeeper."""
+MODERN_VERSIONS = OffsetVersions(commit=(9, 9), fetch=(9, 9))
+"""The first that know members of KIP-848. Later ones name topics by their ids."""
 REQUIRE_STABLE_FROM = 7
 """The broker answers with an error while a transaction that commits these offsets is open (KIP-447). Who began before
 it would do its work again."""
 
 TOO_LARGE = frozenset({Errors.OFFSET_METADATA_TOO_LARGE, Errors.INVALID_COMMIT_OFFSET_SIZE})
 TRY_AGAIN = frozenset({Errors.COORDINATOR_LOAD_IN_PROGRESS, Errors.UNKNOWN_TOPIC_OR_PARTITION})
+EPOCH_IS_OVER = frozenset({Errors.UNKNOWN_MEMBER_ID, Errors.STALE_MEMBER_EPOCH})
+"""Errors of an OffsetFetch of a member of KIP-848."""
 NOT_A_MEMBER = frozenset({Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION})
+
+
+class CommittingOwner(GroupMember, Protocol):
+    """The part of a member that commits need."""
+
+    @property
+    def is_rebalancing(self) -> bool:
+        """Whether the member is joining, so that it cannot commit now."""
+        ...
+
+    def generation_if_stable(self) -> Generation | None:
+        """The generation, or epoch, in which the member may commit; None if it is in none."""
+        ...
 
 
 class OffsetCommitter:
@@ -67,13 +98,15 @@ class OffsetCommitter:
 
     def __init__(
         self,
-        coordinator: AbstractCoordinator,
+        coordinator: CommittingOwner,
         client: ConsumerNetworkClient,
         subscriptions: SubscriptionState,
         fetch_backoff: Backoff,
         commit_latency: Sensor,
+        versions: OffsetVersions = CLASSIC_VERSIONS,
     ) -> None:
         self._coordinator = coordinator
+        self._versions = versions
         self._commit_latency = commit_latency
         self._client = client
         self._subscriptions = subscriptions
@@ -100,7 +133,7 @@ class OffsetCommitter:
         )
 
     def _not_in_a_generation(self) -> Exception:
-        if self._coordinator.state is MemberState.REBALANCING:
+        if self._coordinator.is_rebalancing:
             return Errors.REBALANCE_IN_PROGRESS.exception(
                 "Offset commit cannot be completed since the consumer is undergoing a rebalance for auto partition "
                 "assignment. You can try completing the rebalance by calling poll() and then retry the operation."
@@ -126,7 +159,7 @@ class OffsetCommitter:
             group_instance_id=config.group_instance_id if generation.has_member_id else None,
             topics=[OffsetCommitRequestTopic(name=name, partitions=partitions) for name, partitions in topics.items()],
         )
-        return RequestBuilder.of(request, *COMMIT_VERSIONS)
+        return RequestBuilder.of(request, *self._versions.commit)
 
     def send_fetch(self, partitions: Iterable[TopicPartition]) -> RequestFuture[CommittedOffsets]:
         """Fetch the committed offsets once. Partitions without one are missing from the result."""
@@ -138,21 +171,33 @@ class OffsetCommitter:
             topics.setdefault(topic, []).append(number)
 
         def build(version: int) -> OffsetFetchRequest:
-            if self._coordinator.config.throw_on_unsupported_stable_offset and version < REQUIRE_STABLE_FROM:
-                raise UnsupportedVersionError(
-                    f"the broker has OffsetFetch up to version {version}; version {REQUIRE_STABLE_FROM}, of Kafka 2.5, "
-                    "waits while a transaction that commits the offsets is open"
-                )
-            return OffsetFetchRequest(
-                group_id=self._coordinator.config.group_id,
-                topics=[OffsetFetchRequestTopic(name=name, partition_indexes=each) for name, each in topics.items()],
-                require_stable=version >= REQUIRE_STABLE_FROM,
-            )
+            return self._fetch_request(topics, version)
 
-        request = RequestBuilder.by(OffsetFetchRequest.API_KEY, build, *FETCH_VERSIONS)
+        request = RequestBuilder.by(OffsetFetchRequest.API_KEY, build, *self._versions.fetch)
         return self._client.send(node, request).compose(
             _OffsetFetchHandler(self._coordinator, self._coordinator.generation)
         )
+
+    def _fetch_request(self, topics: Mapping[str, list[int]], version: int) -> OffsetFetchRequest:
+        config = self._coordinator.config
+        if config.throw_on_unsupported_stable_offset and version < REQUIRE_STABLE_FROM:
+            raise UnsupportedVersionError(
+                f"the broker has OffsetFetch up to version {version}; version {REQUIRE_STABLE_FROM}, of Kafka 2.5, "
+                "waits while a transaction that commits the offsets is open"
+            )
+        if version < FETCH_OF_GROUPS:
+            asked = [OffsetFetchRequestTopic(name=name, partition_indexes=each) for name, each in topics.items()]
+            return OffsetFetchRequest(
+                group_id=config.group_id, topics=asked, require_stable=version >= REQUIRE_STABLE_FROM
+            )
+        member = self._coordinator.generation_if_stable() or NO_GENERATION
+        group = OffsetFetchRequestGroup(
+            group_id=config.group_id,
+            member_id=member.member_id or None,
+            member_epoch=member.generation_id,
+            topics=[OffsetFetchRequestTopics(name=name, partition_indexes=each) for name, each in topics.items()],
+        )
+        return OffsetFetchRequest(groups=[group], require_stable=True)
 
     def fetch_committed_offsets(self, partitions: set[TopicPartition], timer: Timer) -> CommittedOffsets | None:
         """The group's committed offsets of these partitions; None if the timer expires. Raises fatal errors.
@@ -192,7 +237,7 @@ class _PendingFetch:
 class _OffsetCommitHandler(CoordinatorResponseHandler[None]):
     def __init__(
         self,
-        owner: AbstractCoordinator,
+        owner: CommittingOwner,
         sent_generation: Generation,
         offsets: Offsets,
         subscriptions: SubscriptionState,
@@ -244,6 +289,8 @@ class _OffsetCommitHandler(CoordinatorResponseHandler[None]):
             if self.generation_is_current:
                 self._owner.request_rejoin("offset commit failed since group is already rebalancing")
             return error.exception("Offset commit cannot be completed since the group is rebalancing: poll, then retry")
+        if error is Errors.STALE_MEMBER_EPOCH:
+            return StaleMemberEpochError()
         if error in NOT_A_MEMBER:
             self.reset_generation(error)
             return CommitFailedError(error.name)
@@ -254,7 +301,8 @@ class _OffsetCommitHandler(CoordinatorResponseHandler[None]):
 
 class _OffsetFetchHandler(CoordinatorResponseHandler[CommittedOffsets]):
     def handle(self, value: ClientResponse, future: RequestFuture[CommittedOffsets]) -> None:
-        response = cast(OffsetFetchResponse, value.response)
+        whole = cast(OffsetFetchResponse, value.response)
+        response = whole.groups[0] if value.api_version >= FETCH_OF_GROUPS else whole
         failure = self._failure(Errors.for_code(response.error_code), None)
         offsets: CommittedOffsets = {}
         for topic in response.topics:
@@ -276,6 +324,9 @@ class _OffsetFetchHandler(CoordinatorResponseHandler[CommittedOffsets]):
         if error in ANOTHER_COORDINATOR:
             self._owner.finder.mark_unknown(error.name)
             return error.exception()
+        if error in EPOCH_IS_OVER:
+            # The next response to a heartbeat has the new epoch, or makes the member join again.
+            return Errors.COORDINATOR_LOAD_IN_PROGRESS.exception(f"the member's epoch is over: {error.name}")
         if error is Errors.UNKNOWN_TOPIC_OR_PARTITION:
             return KafkaError(f"Topic or partition {partition} does not exist")
         if error.retriable:
@@ -285,5 +336,5 @@ class _OffsetFetchHandler(CoordinatorResponseHandler[CommittedOffsets]):
         return ApiError(error, f"group {self._owner.config.group_id}: {error.message}")
 
 
-def _committed_offset(partition: OffsetFetchResponsePartition) -> OffsetAndMetadata:
+def _committed_offset(partition: OffsetFetchResponsePartition | OffsetFetchResponsePartitions) -> OffsetAndMetadata:
     return OffsetAndMetadata(partition.committed_offset, partition.metadata or "", partition.committed_leader_epoch)

@@ -42,6 +42,9 @@ def test_when_to_fetch():
     assert one.is_fetchable, "position 0, not paused: fetch"
     one.paused = True
     assert not one.is_fetchable, "paused: do not fetch"
+    one.paused, one.pending_revocation = False, True
+    assert not one.is_fetchable, "its position is being committed, to give it up: do not fetch"
+    one.paused, one.pending_revocation = True, False
     assert one.position == 0, "pausing does not change the position"
     one.seek(4)
     assert one.paused, "a seek does not resume a paused partition"

@@ -76,3 +76,19 @@ def test_bootstrap_servers_are_required_and_unknown_keys_are_warned_about(caplog
     with caplog.at_level(logging.WARNING):
         ConsumerConfig(SERVERS | {"zookeeper.connect": "x"})
     assert "zookeeper.connect" in caplog.text
+
+
+@pytest.mark.parametrize("key", ["session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"])
+def test_keys_that_belong_to_the_broker_are_refused(key: str) -> None:
+    value = "range" if key.startswith("partition") else "5000"
+    with pytest.raises(ConfigError, match=rf"{key}.*cannot be set when group\.protocol=CONSUMER"):
+        ConsumerConfig(SERVERS | {"group.protocol": "consumer", key: value})
+    assert not ConsumerConfig(SERVERS | {key: value}).is_modern, "the classic protocol is the default"
+
+
+def test_the_remote_assignor_needs_the_protocol_of_the_broker() -> None:
+    with pytest.raises(ConfigError, match=r"cannot be set when group\.protocol=CLASSIC"):
+        ConsumerConfig(SERVERS | {"group.remote.assignor": "range"})
+    assert ConsumerConfig(SERVERS | {"group.protocol": "CONSUMER", "group.remote.assignor": "range"}).is_modern
+    with pytest.raises(ConfigError, match=r"group\.protocol"):
+        ConsumerConfig(SERVERS | {"group.protocol": "share"})

@@ -17,6 +17,7 @@ from kafka_lite.consumer.consumer_errors import ConcurrentModificationError, Ill
 from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.consumer.subscription_pattern import SubscriptionPattern
 from tests.support.scripted_broker import ScriptedBroker
 from tests.unit.consumer.conftest import ConsumerFactory
 
@@ -187,3 +188,13 @@ def test_use_after_close_raises(new_consumer: ConsumerFactory) -> None:
             misdeed(consumer)
     consumer.close()
     consumer.wakeup()
+
+
+def test_a_subscription_pattern_needs_the_protocol_of_the_broker(new_consumer: ConsumerFactory) -> None:
+    with pytest.raises(ValueError, match=r"group\.protocol=consumer"):
+        new_consumer("g").subscribe(SubscriptionPattern("t.*"))
+    modern = new_consumer("h", group_protocol="consumer")
+    with pytest.raises(ValueError, match="cannot be empty"):
+        modern.subscribe(SubscriptionPattern(""))
+    with pytest.raises(TypeError, match="has a str"):
+        modern.subscribe(SubscriptionPattern(b"t.*"))  # type: ignore[arg-type]

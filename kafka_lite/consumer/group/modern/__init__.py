@@ -1,0 +1,1 @@
+"""A consumer in a group whose broker assigns (KIP-848): ``group.protocol=consumer``."""
