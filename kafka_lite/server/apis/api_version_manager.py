@@ -21,6 +21,7 @@ from kafka_lite.protocol.messages.api_18_api_versions import (
 )
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.server.apis.api_handler import ApiRange
+from kafka_lite.server.apis.share.share_group_switch import OF_SHARE_GROUPS
 from kafka_lite.zookeeper.data import SupportedLevels
 
 SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -43,10 +44,12 @@ class ApiVersionManager:
         api_ranges: Mapping[ApiKey, ApiRange],
         wants_telemetry: Callable[[], bool] = lambda: True,
         features: FinalizedFeatures | None = None,
+        has_share_groups: Callable[[], bool] = lambda: True,
     ) -> None:
-        """``wants_telemetry``: whether anybody has subscribed to metrics of clients. ``features``: None for none."""
+        """``wants_telemetry``: whether anybody has subscribed to metrics of clients. ``features``: None for none.
+        ``has_share_groups``: whether those are on, which may change with the features."""
         self._api_ranges = api_ranges
-        self._without_telemetry = {key: served for key, served in api_ranges.items() if key not in OF_TELEMETRY}
+        self._has_share_groups = has_share_groups
         self.wants_telemetry = wants_telemetry
         self._features = features or FinalizedFeatures(None)
         self._made: tuple[FeaturesAndEpoch, dict[tuple[bool, bool], ApiVersionsResponse]] = (NO_FEATURES, {})
@@ -74,10 +77,14 @@ class ApiVersionManager:
             self._made = (finalized, responses)
         response = responses.get((telemetry, with_level_0))
         if response is None:
-            ranges = self._api_ranges if telemetry else self._without_telemetry
+            ranges = self._offered(telemetry, self._has_share_groups())
             supported = self._features.supported if with_level_0 else {}
             response = responses[telemetry, with_level_0] = _response_of(ranges, supported, finalized)
         return response
+
+    def _offered(self, telemetry: bool, share_groups: bool) -> dict[ApiKey, ApiRange]:
+        hidden = (frozenset() if telemetry else OF_TELEMETRY) | (frozenset() if share_groups else OF_SHARE_GROUPS)
+        return {key: served for key, served in self._api_ranges.items() if key not in hidden}
 
     def unsupported(self) -> ApiVersionsResponse:
         """The response, in the layout of version 0, to an ApiVersions request of a later version.

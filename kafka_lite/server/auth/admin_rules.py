@@ -20,6 +20,7 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
     AlterConfigsResourceResponse as IncrementallyAltered,
 )
 from kafka_lite.protocol.messages.api_69_consumer_group_describe import DescribedGroup as ConsumerGroup
+from kafka_lite.protocol.messages.api_77_share_group_describe import DescribedGroup as ShareGroup
 from kafka_lite.security.authorizer.acl_binding import AclOperation
 from kafka_lite.security.authorizer.resource_pattern import CLUSTER_NAME, ResourceType
 from kafka_lite.server.apis.api_handler import Handler, Respond
@@ -116,33 +117,44 @@ def describe_groups(auth: AuthHelper, request: Request, body: Any, respond: Resp
     handler(request, rest, changed(respond, complete))
 
 
-def consumer_group_describe(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+class DescribeRule:
     """Describe each group, and the topics of its members: a group that has others is refused."""
-    denied = auth.denied(request, DESCRIBE, GROUP, body.group_ids)
-    error = Errors.GROUP_AUTHORIZATION_FAILED
-    refusals = [
-        ConsumerGroup(error_code=error.code, error_message=error.message, group_id=name)
-        for name in body.group_ids
-        if name in denied
-    ]
-    rest = copy.copy(body)
-    rest.group_ids = [name for name in body.group_ids if name not in denied]
 
-    def complete(response: Any) -> None:
-        for group in response.groups:
-            if not group.error_code:
-                _hide_topics(auth, request, group)
-            if body.include_authorized_operations and not group.error_code:
-                group.authorized_operations = auth.authorized_operations(request, GROUP, group.group_id)
-        response.groups.extend(refusals)
+    def __init__(self, described_group: Callable[..., Any]) -> None:
+        """``described_group``: the struct of a group in the response."""
+        self._described_group = described_group
 
-    handler(request, rest, changed(respond, complete))
+    def __call__(self, auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+        """Refuse groups, or say what the user may do."""
+        denied = auth.denied(request, DESCRIBE, GROUP, body.group_ids)
+        error = Errors.GROUP_AUTHORIZATION_FAILED
+        refusals = [
+            self._described_group(error_code=error.code, error_message=error.message, group_id=name)
+            for name in body.group_ids
+            if name in denied
+        ]
+        rest = copy.copy(body)
+        rest.group_ids = [name for name in body.group_ids if name not in denied]
+
+        def complete(response: Any) -> None:
+            for group in response.groups:
+                if not group.error_code:
+                    _hide_topics(auth, request, group)
+                if body.include_authorized_operations and not group.error_code:
+                    group.authorized_operations = auth.authorized_operations(request, GROUP, group.group_id)
+            response.groups.extend(refusals)
+
+        handler(request, rest, changed(respond, complete))
 
 
-def _hide_topics(auth: AuthHelper, request: Request, group: ConsumerGroup) -> None:
+consumer_group_describe, share_group_describe = DescribeRule(ConsumerGroup), DescribeRule(ShareGroup)
+
+
+def _hide_topics(auth: AuthHelper, request: Request, group: Any) -> None:
     names = {name for member in group.members for name in member.subscribed_topic_names}
     for member in group.members:
-        for assignment in (member.assignment, member.target_assignment):
+        targets = [member.target_assignment] if hasattr(member, "target_assignment") else []
+        for assignment in (member.assignment, *targets):
             names.update(partitions.topic_name for partitions in assignment.topic_partitions)
     if auth.denied(request, DESCRIBE, TOPIC, names):
         group.error_code = Errors.TOPIC_AUTHORIZATION_FAILED.code

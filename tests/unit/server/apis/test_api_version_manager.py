@@ -6,7 +6,9 @@ from kafka_lite.cluster.finalized_features import FinalizedFeatures
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kafka_lite.protocol.messages.headers import RequestHeader
+from kafka_lite.server.apis.api_handler import ApiRange
 from kafka_lite.server.apis.api_version_manager import OF_TELEMETRY, ApiVersionManager
+from kafka_lite.server.apis.share.share_group_switch import OF_SHARE_GROUPS
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.zookeeper.feature_znode import FeatureStatus, FeatureStore, FeatureZNode
 from tests.support.fake_zookeeper import Tree, fake_zk
@@ -25,6 +27,18 @@ def test_telemetry_is_offered_while_somebody_subscribes() -> None:
     assert offered(manager) == set(SERVED_VERSIONS)
     manager.wants_telemetry = lambda: False
     assert offered(manager) == SERVED_VERSIONS.keys() - OF_TELEMETRY
+
+
+def test_share_groups_are_offered_while_they_are_on() -> None:
+    ranges = {
+        **SERVED_VERSIONS,
+        ApiKey.SHARE_GROUP_HEARTBEAT: ApiRange(1, 1),
+        ApiKey.READ_SHARE_GROUP_STATE: ApiRange(0, 0),
+    }
+    assert offered(ApiVersionManager(ranges)) == set(ranges)
+    off = ApiVersionManager(ranges, has_share_groups=lambda: False)
+    assert offered(off) == ranges.keys() - OF_SHARE_GROUPS
+    assert ApiKey.READ_SHARE_GROUP_STATE in offered(off)
 
 
 def test_clients_are_told_of_features_as_they_are_finalized() -> None:
