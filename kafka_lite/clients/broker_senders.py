@@ -7,11 +7,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.protocol.schema import Request, Response
 
 Sender = TypeVar("Sender", bound=ShutdownableThread)
+
+
+class BrokerRequests(Protocol):
+    """Connections to the other brokers."""
+
+    def exchange(self, broker_id: int, request: Request, version: int) -> Response:
+        """Send a request and wait for its response. Raises OSError or KafkaError."""
+        ...
+
+    def abort(self, broker_id: int) -> None:
+        """Interrupt the thread that waits for this broker's response."""
+        ...
 
 
 class BrokerSenders(Generic[Sender]):

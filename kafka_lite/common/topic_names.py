@@ -15,7 +15,9 @@ from kafka_lite.common.topic_partition import MAX_NAME_LENGTH
 GROUP_METADATA_TOPIC_NAME = "__consumer_offsets"
 TRANSACTION_STATE_TOPIC_NAME = "__transaction_state"
 SHARE_GROUP_STATE_TOPIC_NAME = "__share_group_state"
-INTERNAL_TOPICS: Final = frozenset({GROUP_METADATA_TOPIC_NAME, TRANSACTION_STATE_TOPIC_NAME})
+INTERNAL_TOPICS: Final = frozenset(
+    {GROUP_METADATA_TOPIC_NAME, TRANSACTION_STATE_TOPIC_NAME, SHARE_GROUP_STATE_TOPIC_NAME}
+)
 
 _LEGAL_CHARS = re.compile(r"[a-zA-Z0-9._-]+")
 

@@ -40,6 +40,7 @@ from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.apis.sasl_apis import SaslApis
+from kafka_lite.server.apis.share.share_state_apis import ShareStateApis
 from kafka_lite.server.apis.telemetry_apis import TelemetryApis
 from kafka_lite.server.apis.transaction_apis import TransactionApis
 from kafka_lite.server.apis.txn_marker_apis import TxnMarkerApis
@@ -65,7 +66,7 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.CONTROLLED_SHUTDOWN: ApiRange(0, 3),
     ApiKey.OFFSET_COMMIT: ApiRange(0, 10),
     ApiKey.OFFSET_FETCH: ApiRange(0, 10),
-    ApiKey.FIND_COORDINATOR: ApiRange(0, 5),  # 6: share groups
+    ApiKey.FIND_COORDINATOR: ApiRange(0, 6),
     ApiKey.JOIN_GROUP: ApiRange(0, 9),
     ApiKey.HEARTBEAT: ApiRange(0, 4),
     ApiKey.LEAVE_GROUP: ApiRange(0, 5),
@@ -118,6 +119,11 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.PUSH_TELEMETRY: ApiRange(0, 0),
     ApiKey.LIST_CONFIG_RESOURCES: ApiRange(0, 1),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: ApiRange(0, 0),
+    ApiKey.INITIALIZE_SHARE_GROUP_STATE: ApiRange(0, 0),
+    ApiKey.READ_SHARE_GROUP_STATE: ApiRange(0, 0),
+    ApiKey.WRITE_SHARE_GROUP_STATE: ApiRange(0, 0),
+    ApiKey.DELETE_SHARE_GROUP_STATE: ApiRange(0, 0),
+    ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: ApiRange(0, 0),
 }
 
 OF_CONSUMER_GROUPS = frozenset({ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CONSUMER_GROUP_DESCRIBE})
@@ -153,6 +159,7 @@ class ApiHandlers:
     acls: AclApis
     delegation_tokens: DelegationTokenApis
     telemetry: TelemetryApis
+    share_states: ShareStateApis
     features: FeatureApis
 
     def table_of_heads(self) -> dict[ApiKey, Handler]:
@@ -198,6 +205,7 @@ class ApiHandlers:
             ApiKey.LIST_CONFIG_RESOURCES: self.admin.handle_list_config_resources,
             ApiKey.DESCRIBE_TOPIC_PARTITIONS: self.metadata.handle_describe_topic_partitions,
             **self._table_of_groups(),
+            **self._table_of_share_states(),
             **self._table_of_users(),
         }
 
@@ -216,6 +224,15 @@ class ApiHandlers:
             ApiKey.TXN_OFFSET_COMMIT: self.offsets.handle_txn_offset_commit,
             ApiKey.CONSUMER_GROUP_HEARTBEAT: self.consumer_groups.handle_heartbeat,
             ApiKey.CONSUMER_GROUP_DESCRIBE: self.consumer_groups.handle_describe,
+        }
+
+    def _table_of_share_states(self) -> dict[ApiKey, Handler]:
+        return {
+            ApiKey.INITIALIZE_SHARE_GROUP_STATE: self.share_states.handle_initialize,
+            ApiKey.READ_SHARE_GROUP_STATE: self.share_states.handle_read,
+            ApiKey.WRITE_SHARE_GROUP_STATE: self.share_states.handle_write,
+            ApiKey.DELETE_SHARE_GROUP_STATE: self.share_states.handle_delete,
+            ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: self.share_states.handle_read_summary,
         }
 
     def _table_of_users(self) -> dict[ApiKey, Handler]:

@@ -31,7 +31,7 @@ from kafka_lite.server.config.security_configs import SECURITY_CONFIGS
 from kafka_lite.server.config.server_configs import SERVER_CONFIGS
 from kafka_lite.server.config.server_log_configs import SERVER_LOG_CONFIGS
 from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS, effective, log_config_map
-from kafka_lite.server.config.share_group_configs import share_group_config
+from kafka_lite.server.config.share_coordinator_configs import share_configs
 from kafka_lite.server.config.socket_server_configs import SOCKET_SERVER_CONFIGS
 from kafka_lite.server.config.zk_configs import ZK_CONFIGS
 
@@ -297,7 +297,7 @@ class KafkaConfig:
         self.group_max_session_timeout_ms: int = v["group.max.session.timeout.ms"]
         self.group_initial_rebalance_delay_ms: int = v["group.initial.rebalance.delay.ms"]
         self.group_max_size: int = v["group.max.size"]
-        self.consumer_groups, self.share_groups = consumer_group_config(v), share_group_config(v)
+        self.consumer_groups, (self.share_groups, self.share_coordinator) = consumer_group_config(v), share_configs(v)
         self.offset_metadata_max_bytes: int = v["offset.metadata.max.bytes"]
         self.offsets_load_buffer_size: int = v["offsets.load.buffer.size"]
         self.offsets_topic_num_partitions: int = v["offsets.topic.num.partitions"]

@@ -30,7 +30,7 @@ from kafka_lite.server.kafka_config import EMBEDDED, KafkaConfig
 from kafka_lite.server.kafka_healthcheck import KafkaHealthcheck
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.quotas.quota_factory import QuotaManagers, quota_managers
-from kafka_lite.server.replication.controlled_shutdown import controlled_shutdown
+from kafka_lite.server.replication.controlled_shutdown import can_move_leaderships, controlled_shutdown
 from kafka_lite.server.startup.broker_id import get_broker_id
 from kafka_lite.server.startup.broker_metrics import BrokerMetrics
 from kafka_lite.server.startup.cluster_control import ClusterControl, start_features
@@ -40,6 +40,7 @@ from kafka_lite.server.startup.log_management import LogManagement
 from kafka_lite.server.startup.replica_management import ReplicaManagement
 from kafka_lite.server.startup.request_handling import BrokerParts, RequestHandling
 from kafka_lite.server.startup.security import broker_security
+from kafka_lite.server.startup.share_coordination import ShareCoordination
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.server.startup.zookeeper_in_broker import (
     connect_to_embedded_zookeeper,
@@ -154,17 +155,8 @@ class KafkaServer:
         self._stopped.set()
 
     def _has_leaderships_to_move(self) -> bool:
-        """Whether other brokers are alive, which can lead what this one leads, and a controller can be found.
-
-        Not only if this broker has replicas of such partitions: the request that assigns them may be on its way.
-        """
-        own = self.config.broker_id
-        return (
-            self.state is BrokerState.RUNNING_AS_BROKER
-            and self.config.controlled_shutdown_enable
-            and any(broker.id != own for broker in self.metadata_cache.get_alive_brokers())
-            and self.zk_client.zookeeper.is_connected
-        )
+        is_running = self.state is BrokerState.RUNNING_AS_BROKER
+        return is_running and can_move_leaderships(self.config, self.metadata_cache, self.zk_client)
 
     def _move_leaderships(self) -> None:
         controlled_shutdown(self.config, self.zk_client, self.controller.shutdown_broker, self.time).run()
@@ -323,7 +315,13 @@ class KafkaServer:
         self._on_stop("replica manager", self._replicas.shutdown)
 
     def _start_group_coordinator(self) -> None:
-        """Start the coordinator before the controller, whose first request already has this broker's groups."""
+        """Start coordinators before the controller, whose first request already has this broker's groups."""
+        create_topic = self.admin_manager.auto_create_topic
+        self.share = ShareCoordination(
+            self.config, self.replica_manager, self.metadata_cache, create_topic, self.metrics.metrics, self.time
+        )
+        self.share.startup(self.zk_client)
+        self._on_stop("share coordinator", self.share.shutdown)
         self.groups = GroupCoordination(self.config, self.replica_manager, self.metadata_cache, self.time)
         self.groups.startup(self.zk_client)
         self.metrics.measure_groups(self.groups)
@@ -379,6 +377,7 @@ class KafkaServer:
                 replicas=self._replicas,
                 groups=self.groups,
                 transactions=self.transactions,
+                share=self.share,
                 producer_ids=self.producer_ids,
                 admin_manager=self.admin_manager,
                 controller=self.controller,

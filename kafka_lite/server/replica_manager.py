@@ -387,6 +387,10 @@ class ReplicaManager:
         if is_internal(topic_partition.topic):
             message = f"{topic_partition.topic} is an internal topic; its records cannot be deleted"
             raise Errors.INVALID_TOPIC_EXCEPTION.exception(message)
+        return self.delete_internal_records(topic_partition, before_offset)
+
+    def delete_internal_records(self, topic_partition: TopicPartition, before_offset: int) -> int:
+        """The same for a coordinator, which may delete the records of its own topic."""
         partition, _, _ = self.get_leader_log(topic_partition)
         return partition.delete_records_on_leader(before_offset)
 

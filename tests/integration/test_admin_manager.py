@@ -290,6 +290,14 @@ def test_auto_topic_creation(broker, caplog):
         "segment.bytes": "104857600",
         "unclean.leader.election.enable": "false",
     }
+    broker.admin.auto_create_topic("__share_group_state")
+    assert broker.zk.get_entity_config("topics/__share_group_state") == {
+        "cleanup.policy": "delete",
+        "compression.type": "producer",
+        "min.insync.replicas": "1",
+        "retention.ms": "-1",
+        "segment.bytes": "104857600",
+    }
 
 
 def test_at_most_ten_thousand_partitions_are_created_at_once(broker):

@@ -112,6 +112,7 @@ class Apis:
             delegation_tokens=nothing,
             telemetry=nothing,
             features=nothing,
+            share_states=nothing,
         )
         self.apis = KafkaApis(self.channel, UnservedRequests(), handlers, self.helper)
 

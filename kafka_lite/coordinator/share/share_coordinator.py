@@ -132,8 +132,12 @@ class ShareCoordinator(Persister):
 
     def on_topics_deleted(self, topic_ids: Collection[UUID]) -> None:
         """Forget the state of these topics."""
-        for shard in self._partitions.all().values():
+        for shard in self._partitions.all().values() if topic_ids else ():
             shard.delete_topics(topic_ids)
+
+    def shards(self) -> list[ShareCoordinatorShard]:
+        """The partitions of the topic that are served here."""
+        return list(self._partitions.all().values())
 
     # ── the Persister's methods ───────────────────────────────────────────────────────────────────────────────────
 

@@ -88,8 +88,8 @@ class ShareCoordinatorShard:
         if isinstance(record, ShareSnapshot):
             self._offsets.update(record.key, offset, is_tombstone=record.offset is None)
 
-    def __len__(self) -> int:
-        return len(self._states)
+    def __contains__(self, key: SharePartitionKey) -> bool:
+        return key in self._states
 
     def last_redundant_offset(self) -> int | None:
         """The offset before which the log's records are not needed."""

@@ -19,6 +19,7 @@ from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgat
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_names import (
     GROUP_METADATA_TOPIC_NAME,
+    SHARE_GROUP_STATE_TOPIC_NAME,
     TRANSACTION_STATE_TOPIC_NAME,
     validate_topic_name,
 )
@@ -214,6 +215,7 @@ class AdminManager:
         wanted = {
             GROUP_METADATA_TOPIC_NAME: self._config.offsets_topic_replication_factor,
             TRANSACTION_STATE_TOPIC_NAME: self._config.transaction_topic_replication_factor,
+            SHARE_GROUP_STATE_TOPIC_NAME: self._config.share_coordinator.state_topic_replication_factor,
         }.get(topic, replication_factor)
         if replication_factor < wanted and self._config.zk_connect != EMBEDDED:
             text = (
@@ -240,6 +242,10 @@ class AdminManager:
                 "unclean.leader.election.enable": "false",
             }
             return c.transaction_topic_num_partitions, replicas, config
+        if topic == SHARE_GROUP_STATE_TOPIC_NAME:
+            share = c.share_coordinator
+            replicas = min(share.state_topic_replication_factor, alive)
+            return share.state_topic_num_partitions, replicas, share.state_topic_configs(replicas)
         return c.num_partitions, c.default_replication_factor, {}
 
     # ---------------------------------------------------------------------------------------- delete, enlarge topics

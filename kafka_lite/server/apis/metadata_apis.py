@@ -15,12 +15,14 @@ from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_names import (
     GROUP_METADATA_TOPIC_NAME,
+    SHARE_GROUP_STATE_TOPIC_NAME,
     TRANSACTION_STATE_TOPIC_NAME,
     is_internal,
     is_valid_topic_name,
 )
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.common.utils import java_abs, java_string_hash
+from kafka_lite.coordinator.share.persister import SharePartitionKey
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import (
     api_03_metadata as metadata,
@@ -45,8 +47,10 @@ from kafka_lite.server.metadata_cache import MetadataCache
 
 logger = logging.getLogger(__name__)
 
-TOPIC_OF_KEY_TYPE = {0: GROUP_METADATA_TOPIC_NAME, 1: TRANSACTION_STATE_TOPIC_NAME}
-"""The topic of groups and that of transactional ids, by the key type of FindCoordinator."""
+TOPIC_OF_KEY_TYPE = {0: GROUP_METADATA_TOPIC_NAME, 1: TRANSACTION_STATE_TOPIC_NAME, 2: SHARE_GROUP_STATE_TOPIC_NAME}
+"""The topic of groups, of transactional ids and of share partitions, by the key type of FindCoordinator."""
+SHARE_KEY_TYPE = 2
+FIRST_FIND_COORDINATOR_VERSION_WITH_SHARES = 6
 NO_AUTHORIZED_OPERATIONS = -(2**31)
 """The value of authorized operations if the client did not request them."""
 
@@ -243,12 +247,14 @@ class MetadataApis:
     def handle_find_coordinator(
         self, request: Request, body: coordinators.FindCoordinatorRequest, respond: Respond
     ) -> None:
-        """Return the coordinators of groups or transactional ids."""
-        keys = body.coordinator_keys if request.header.api_version >= 4 else [body.key]
-        topic = TOPIC_OF_KEY_TYPE.get(body.key_type)
+        """Return the coordinators of groups, transactional ids or share partitions."""
+        version = request.header.api_version
+        keys = body.coordinator_keys if version >= 4 else [body.key]
+        is_too_early = body.key_type == SHARE_KEY_TYPE and version < FIRST_FIND_COORDINATOR_VERSION_WITH_SHARES
+        topic = None if is_too_early else TOPIC_OF_KEY_TYPE.get(body.key_type)
         leaders = self._leaders_of(request.listener_name, topic) if keys and topic is not None else []
         found = [_find_coordinator(body.key_type, topic, leaders, key) for key in keys]
-        if request.header.api_version >= 4:
+        if version >= 4:
             respond(coordinators.FindCoordinatorResponse(coordinators=found))
             return
         only = found[0]
@@ -336,6 +342,8 @@ def _find_coordinator(
     error, message = Errors.COORDINATOR_NOT_AVAILABLE, f"{topic} is being created"
     if topic is None:
         error, message = Errors.INVALID_REQUEST, f"this broker has no coordinators of key type {key_type}"
+    elif key_type == SHARE_KEY_TYPE and (problem := _problem_of_share_key(key)) is not None:
+        error, message = Errors.INVALID_REQUEST, problem
     elif leaders:
         partition = TopicPartition(topic, java_abs(java_string_hash(key)) % len(leaders))
         leader = leaders[partition.partition]
@@ -346,6 +354,14 @@ def _find_coordinator(
         message = f"{partition} has no leader"
     coordinator.error_code, coordinator.error_message = error.code, message
     return coordinator
+
+
+def _problem_of_share_key(key: str) -> str | None:
+    try:
+        SharePartitionKey.parse(key)
+    except ValueError as failure:
+        return str(failure)
+    return None
 
 
 def _topics_without_names(asked: Iterable[metadata.MetadataRequestTopic]) -> list[metadata.MetadataResponseTopic]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, Protocol
+from uuid import UUID
 
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import ApiError, Errors
@@ -74,6 +75,7 @@ class ReplicationApis:
         notify_controller: Callable[[], None],
         broker_epoch: Callable[[], int],
         broker_epoch_of: Callable[[int], int | None],
+        on_topics_deleted: Callable[[Collection[UUID]], None] = lambda _topic_ids: None,
     ) -> None:
         """``coordinators`` has the coordinator of each internal topic.
 
@@ -81,7 +83,8 @@ class ReplicationApis:
         update, with the listener that it came through ("" for this broker's own).
 
         ``notify_controller`` says that this broker has other replicas online than before. ``broker_epoch`` is that of
-        this broker's registration, ``broker_epoch_of`` reads another one's from ZooKeeper.
+        this broker's registration, ``broker_epoch_of`` reads another one's from ZooKeeper. ``on_topics_deleted`` gets
+        the ids of topics that are gone.
         """
         self._state_changes = state_changes
         self._metadata_cache = metadata_cache
@@ -93,6 +96,7 @@ class ReplicationApis:
         self._notify_controller = notify_controller
         self._broker_epoch = broker_epoch
         self._broker_epoch_of = broker_epoch_of
+        self._on_topics_deleted = on_topics_deleted
 
     def check_head(self, request: Request, head: ControllerRequest, respond: Respond) -> None:
         """Refuse a large request of which only the numbers at its start are decoded, if its epochs are stale."""
@@ -175,6 +179,7 @@ class ReplicationApis:
         if error is not Errors.NONE:
             respond(UpdateMetadataResponse(error_code=error.code))
             return
+        ids_before = self._metadata_cache.snapshot.topic_ids
         try:
             deleted = self._state_changes.maybe_update_metadata_cache(body, self._metadata_cache)
         except ApiError as failure:
@@ -182,6 +187,8 @@ class ReplicationApis:
             return
         if deleted:
             self._offsets.handle_deleted_partitions(deleted)
+            gone = {topic_id for topic, _ in deleted if (topic_id := ids_before.get(topic)) is not None}
+            self._on_topics_deleted(gone - set(self._metadata_cache.snapshot.topic_names))
         for topic in dict.fromkeys(topic_partition.topic for topic_partition, _ in body.partition_states()):
             self._on_topic_changed(topic)
         self._on_metadata_updated(request.listener_name)

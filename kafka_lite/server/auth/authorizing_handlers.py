@@ -92,6 +92,11 @@ RULES: dict[ApiKey, Rule] = {
     ApiKey.PUSH_TELEMETRY: free,
     ApiKey.UPDATE_FEATURES: on_cluster(_OP.ALTER),
     ApiKey.LIST_CONFIG_RESOURCES: on_cluster(_OP.DESCRIBE_CONFIGS),
+    ApiKey.INITIALIZE_SHARE_GROUP_STATE: on_cluster(_OP.CLUSTER_ACTION),
+    ApiKey.READ_SHARE_GROUP_STATE: on_cluster(_OP.CLUSTER_ACTION),
+    ApiKey.WRITE_SHARE_GROUP_STATE: on_cluster(_OP.CLUSTER_ACTION),
+    ApiKey.DELETE_SHARE_GROUP_STATE: on_cluster(_OP.CLUSTER_ACTION),
+    ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: on_cluster(_OP.CLUSTER_ACTION),
 }
 """The rule of each request but Metadata, DeleteTopics and DescribeTopicPartitions, whose rules need to know the topics.
 A request without a rule is refused, so that a new handler cannot be forgotten here."""

@@ -30,7 +30,11 @@ from kafka_lite.security.authorizer.acl_binding import AclOperation
 from kafka_lite.security.authorizer.resource_pattern import ResourceType
 from kafka_lite.server.apis.api_handler import Handler, Respond
 from kafka_lite.server.apis.group_apis import FIRST_SYNC_VERSION_WITH_PROTOCOL, says_protocol
-from kafka_lite.server.apis.metadata_apis import FIRST_METADATA_VERSION_WITH_TOPIC_IDS
+from kafka_lite.server.apis.metadata_apis import (
+    FIRST_FIND_COORDINATOR_VERSION_WITH_SHARES,
+    FIRST_METADATA_VERSION_WITH_TOPIC_IDS,
+    SHARE_KEY_TYPE,
+)
 from kafka_lite.server.apis.topic_pages import names_of_page
 from kafka_lite.server.auth.auth_helper import AuthHelper
 from kafka_lite.server.auth.refusals import changed, handle_rest, refused, with_refused
@@ -196,7 +200,10 @@ def offset_for_leader_epoch(auth: AuthHelper, request: Request, body: Any, respo
 
 
 def find_coordinator(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
-    """Describe the groups, or the transactional ids."""
+    """Describe the groups, or the transactional ids; only brokers look for the coordinators of share partitions."""
+    if body.key_type == SHARE_KEY_TYPE and request.header.api_version >= FIRST_FIND_COORDINATOR_VERSION_WITH_SHARES:
+        _of_brokers(auth, request, body, respond, handler)
+        return
     in_batches = request.header.api_version >= COORDINATORS_IN_BATCHES
     resource_type = KEY_RESOURCES.get(body.key_type)
     if resource_type is None:
@@ -325,7 +332,7 @@ def init_producer_id(auth: AuthHelper, request: Request, body: Any, respond: Res
 
 def add_partitions_to_txn(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
     """Write the transactional id and all topics: without one of these, nothing is added. Brokers verify with v4."""
-    rule = _verify_partitions if request.header.api_version >= BROKERS_ONLY else _add_partitions
+    rule = _of_brokers if request.header.api_version >= BROKERS_ONLY else _add_partitions
     rule(auth, request, body, respond, handler)
 
 
@@ -346,7 +353,7 @@ def _add_all_or_none(auth: AuthHelper, request: Request, body: Any, respond: Res
         respond(failed)
 
 
-_verify_partitions = on_cluster(AclOperation.CLUSTER_ACTION)
+_of_brokers = on_cluster(AclOperation.CLUSTER_ACTION)
 _add_partitions = on_named(WRITE, TRANSACTIONAL_ID, "v3_and_below_transactional_id", _add_all_or_none)
 
 

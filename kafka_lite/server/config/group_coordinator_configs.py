@@ -11,6 +11,7 @@ from typing import Any
 
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type
 from kafka_lite.coordinator.group.modern.consumer_group_config import ASSIGNORS, ConsumerGroupConfig, MigrationPolicy
+from kafka_lite.server.config.share_coordinator_configs import SHARE_COORDINATOR_CONFIGS
 from kafka_lite.server.config.share_group_configs import SHARE_GROUP_CONFIGS
 
 at_least = Range.at_least
@@ -99,6 +100,7 @@ GROUP_COORDINATOR_CONFIGS = (
     .define("transaction.remove.expired.transaction.cleanup.interval.ms", Type.INT, 3600000, LOW,
             "How often to remove expired transactional ids (since Kafka 0.11).", at_least(1))
     .include(SHARE_GROUP_CONFIGS)
+    .include(SHARE_COORDINATOR_CONFIGS)
 )
 # fmt: on
 

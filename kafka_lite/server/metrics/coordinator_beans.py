@@ -92,6 +92,21 @@ COORDINATOR_BEANS: tuple[BeanDeclaration, ...] = (
         "向事务协调者验证一个请求的分区所用的时间",
     ),
     server_bean(
+        "share-coordinator-metrics",
+        "",
+        "write-rate, write-total, write-latency-avg, write-latency-max",
+        "writes of the states of share partitions, and the time in ms until they are in `__share_group_state`",
+        "写入共享分区状态的次数，以及写进 `__share_group_state` 所用的毫秒数",
+    ),
+    server_bean(
+        "share-coordinator-metrics",
+        "",
+        "last-pruned-offset",
+        "the offset up to which a partition of `__share_group_state` was last pruned",
+        "`__share_group_state` 的一个分区最近一次清理到的偏移量",
+        "topic, partition",
+    ),
+    server_bean(
         "transaction-coordinator-metrics",
         "",
         "partition-load-time-max, partition-load-time-avg",

@@ -23,6 +23,7 @@ from kafka_lite.protocol.messages.api_07_controlled_shutdown import (
     RemainingPartition,
 )
 from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replication.inter_broker_versions import inter_broker_version
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
@@ -30,6 +31,18 @@ logger = logging.getLogger(__name__)
 
 AskController = Callable[[ControlledShutdownRequest], ControlledShutdownResponse]
 """Sends the request to the current controller and returns its response. Raises KafkaError or OSError."""
+
+
+def can_move_leaderships(config: KafkaConfig, metadata_cache: MetadataCache, zk_client: KafkaZkClient) -> bool:
+    """Whether other brokers are alive, which can lead what this one leads, and a controller can be found.
+
+    Not only if this broker has replicas of such partitions: the request that assigns them may be on its way.
+    """
+    return (
+        config.controlled_shutdown_enable
+        and any(broker.id != config.broker_id for broker in metadata_cache.get_alive_brokers())
+        and zk_client.zookeeper.is_connected
+    )
 
 
 class ControlledShutdown:

@@ -9,7 +9,11 @@ from dataclasses import dataclass
 
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
-from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME, TRANSACTION_STATE_TOPIC_NAME
+from kafka_lite.common.topic_names import (
+    GROUP_METADATA_TOPIC_NAME,
+    SHARE_GROUP_STATE_TOPIC_NAME,
+    TRANSACTION_STATE_TOPIC_NAME,
+)
 from kafka_lite.controller.feature_control import FeatureControl
 from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
@@ -57,6 +61,7 @@ from kafka_lite.server.startup.broker_metrics import BrokerMetrics
 from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.replica_management import ReplicaManagement
 from kafka_lite.server.startup.security import BrokerSecurity
+from kafka_lite.server.startup.share_coordination import ShareCoordination
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
@@ -74,6 +79,7 @@ class BrokerParts:
     replicas: ReplicaManagement
     groups: GroupCoordination
     transactions: TransactionCoordination
+    share: ShareCoordination
     producer_ids: ProducerIdManager
     admin_manager: AdminManager
     controller: KafkaController
@@ -159,6 +165,7 @@ class RequestHandling:
             acls=AclApis(parts.security.authorizer),
             delegation_tokens=self._new_delegation_token_apis(),
             telemetry=TelemetryApis(self.client_metrics),
+            share_states=parts.share.share_state_apis(),
             features=FeatureApis(parts.features, lambda: parts.controller.is_active),
             sasl=SaslApis(
                 parts.config.values["sasl.enabled.mechanisms"], parts.zk_client, lambda: parts.controller.is_active
@@ -204,6 +211,7 @@ class RequestHandling:
             {
                 GROUP_METADATA_TOPIC_NAME: parts.groups.coordinator,
                 TRANSACTION_STATE_TOPIC_NAME: parts.transactions.coordinator,
+                SHARE_GROUP_STATE_TOPIC_NAME: parts.share.coordinator,
             },
             parts.groups.offsets,
             parts.controller,
@@ -212,6 +220,7 @@ class RequestHandling:
             parts.replicas.notify_controller,
             lambda: parts.healthcheck.broker_epoch,
             parts.zk_client.get_broker_epoch,
+            parts.share.coordinator.on_topics_deleted,
         )
         retry_ms = missing_logs.RETRY_MS
         parts.scheduler.schedule("missing-logs", apis.make_missing_logs, retry_ms, retry_ms)

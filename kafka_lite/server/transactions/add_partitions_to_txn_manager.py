@@ -8,9 +8,9 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from kafka_lite.clients.broker_senders import BrokerSenders
+from kafka_lite.clients.broker_senders import BrokerRequests, BrokerSenders
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
@@ -26,7 +26,6 @@ from kafka_lite.protocol.messages.api_24_add_partitions_to_txn import (
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from kafka_lite.protocol.schema import Request, Response
 
 logger = logging.getLogger(__name__)
 
@@ -36,18 +35,6 @@ PartitionErrors = Mapping[TopicPartition, Errors]
 """The partitions that could not be verified."""
 VerifyHere = Callable[[str, ProducerIdAndEpoch, Collection[TopicPartition]], PartitionErrors]
 """Asks this broker's coordinator."""
-
-
-class BrokerRequests(Protocol):
-    """Connections to the other brokers."""
-
-    def exchange(self, broker_id: int, request: Request, version: int) -> Response:
-        """Send a request and wait for its response. Raises OSError or KafkaError."""
-        ...
-
-    def abort(self, broker_id: int) -> None:
-        """Interrupt the thread that waits for this broker's response."""
-        ...
 
 
 class Verification(NamedTuple):

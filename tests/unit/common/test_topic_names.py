@@ -38,4 +38,5 @@ def test_collisions():
 def test_internal_topics():
     assert is_internal("__consumer_offsets")
     assert is_internal("__transaction_state")
+    assert is_internal("__share_group_state")
     assert not is_internal("__mine")

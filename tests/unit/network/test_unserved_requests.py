@@ -53,7 +53,7 @@ def test_a_client_id_cannot_fill_memory_or_forge_lines(warnings):
 
 
 def test_an_api_is_described_by_what_it_belongs_to():
-    assert describe_api(76, "ShareGroupHeartbeat") == "ShareGroupHeartbeat (share groups)"
+    assert describe_api(88, "StreamsGroupHeartbeat") == "StreamsGroupHeartbeat (groups of Streams, KIP-1071)"
     assert describe_api(57, "UpdateFeatures") == "UpdateFeatures"
 
 

@@ -104,3 +104,32 @@ def test_a_topic_is_deleted_with_all_of_its_partitions() -> None:
 def test_a_group_without_partitions_is_described_as_such() -> None:
     described = describe.DescribeShareGroupOffsetsResponseGroup(group_id="g")
     assert (described.topics, described.error_code, described.error_message) == ([], 0, None)
+
+
+@pytest.mark.parametrize(("message", "_golden"), MESSAGES)
+def test_messages_that_end_early_are_refused(message: Message, _golden: str) -> None:
+    encoded = message.encode(0)
+    for end in range(len(encoded)):
+        with pytest.raises(SchemaError):
+            type(message).decode(encoded[:end], 0)
+
+
+def test_an_unknown_topic_has_no_id_and_no_offset() -> None:
+    partition = describe.DescribeShareGroupOffsetsResponsePartition(partition_index=1, start_offset=-1)
+    topic = describe.DescribeShareGroupOffsetsResponseTopic(topic_name="t", partitions=[partition])
+    response = describe.DescribeShareGroupOffsetsResponse(
+        groups=[describe.DescribeShareGroupOffsetsResponseGroup(group_id="g", topics=[topic])]
+    )
+    decoded = describe.DescribeShareGroupOffsetsResponse.decode(response.encode(0), 0)
+    assert decoded.groups[0].topics[0].topic_id.int == 0
+    assert decoded.groups[0].topics[0].partitions[0].start_offset == -1
+
+
+def test_each_partition_that_is_altered_has_its_own_error() -> None:
+    partitions = [
+        alter.AlterShareGroupOffsetsResponsePartition(partition_index=index, error_code=code, error_message=message)
+        for index, code, message in ((0, 0, None), (1, 3, "unknown"))
+    ]
+    topic = alter.AlterShareGroupOffsetsResponseTopic(topic_name="t", topic_id=TOPIC_ID, partitions=partitions)
+    response = alter.AlterShareGroupOffsetsResponse(responses=[topic])
+    assert alter.AlterShareGroupOffsetsResponse.decode(response.encode(0), 0) == response

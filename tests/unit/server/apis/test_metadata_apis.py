@@ -10,6 +10,7 @@ import pytest
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.coordinator.share.persister import SharePartitionKey
 from kafka_lite.network.request import ClientInformation
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.messages import api_03_metadata as metadata
@@ -35,7 +36,7 @@ from kafka_lite.server.apis.metadata_apis import (
 )
 from kafka_lite.server.metadata_cache import MetadataCache
 
-GROUPS, TRANSACTIONS = "__consumer_offsets", "__transaction_state"
+GROUPS, TRANSACTIONS, SHARES = "__consumer_offsets", "__transaction_state", "__share_group_state"
 RANGES = {ApiKey.PRODUCE: ApiRange(0, 9), ApiKey.API_VERSIONS: ApiRange(0, 4)}
 
 
@@ -259,7 +260,30 @@ def test_a_coordinator_without_a_leader_that_the_client_can_reach_is_not_availab
 
 
 def test_a_key_of_an_unknown_type_has_no_coordinator(apis: Apis) -> None:
-    assert apis.coordinator("a", 2) == (Errors.INVALID_REQUEST, -1, "", -1)
+    assert apis.coordinator("a", 3) == (Errors.INVALID_REQUEST, -1, "", -1)
+
+
+def test_share_partitions_have_coordinators_since_version_6(apis: Apis) -> None:
+    key = SharePartitionKey("group", UUID(int=2**64), 0).as_coordinator_key()
+    apis.update(*(partition(SHARES, index, 1 + index % 2) for index in range(2)))
+    body = coordinators.FindCoordinatorRequest(coordinator_keys=[key, "group:0", "g:?:1"], key_type=2)
+    found = apis.handle("find_coordinator", body, 6).coordinators
+    assert [Errors.for_code(each.error_code) for each in found] == [
+        Errors.NONE,
+        Errors.INVALID_REQUEST,
+        Errors.INVALID_REQUEST,
+    ]
+    assert found[0].node_id in (1, 2)
+    assert apis.coordinator(key, 2) == (Errors.INVALID_REQUEST, -1, "", -1)
+    assert not apis.created
+
+
+def test_the_topic_of_share_partitions_is_created_if_it_is_missing(apis: Apis) -> None:
+    key = SharePartitionKey("group", UUID(int=2**64), 0).as_coordinator_key()
+    body = coordinators.FindCoordinatorRequest(coordinator_keys=[key], key_type=2)
+    (found,) = apis.handle("find_coordinator", body, 6).coordinators
+    assert Errors.for_code(found.error_code) is Errors.COORDINATOR_NOT_AVAILABLE
+    assert apis.created == [SHARES]
 
 
 def test_each_key_has_its_own_coordinator(apis: Apis) -> None:

@@ -38,6 +38,7 @@ from kafka_lite.protocol.messages.api_06_update_metadata import (
     UpdateMetadataBroker,
     UpdateMetadataPartitionState,
     UpdateMetadataRequest,
+    UpdateMetadataTopicState,
 )
 from kafka_lite.protocol.messages.api_07_controlled_shutdown import ControlledShutdownRequest
 from kafka_lite.server.apis.replication_apis import ReplicationApis
@@ -80,6 +81,7 @@ class Broker:
             lambda: self.told.append(("controller", "log directories")),
             lambda: OWN_EPOCH,
             {9: OWN_EPOCH}.get,
+            lambda topic_ids: self.told.extend(("topic", topic_id) for topic_id in topic_ids),
         )
         self.handlers = {
             ApiKey.LEADER_AND_ISR: apis.handle_leader_and_isr,
@@ -391,6 +393,22 @@ def test_offsets_of_deleted_partitions_are_dropped(broker: Broker) -> None:
     broker.told.clear()
     assert broker.ask(metadata(leader=-2)).error_code == 0
     assert broker.told == [("deleted", TopicPartition("t", 0)), ("changed", "t"), ("metadata", "INTERNAL")]
+
+
+def test_coordinators_hear_of_the_ids_of_deleted_topics(broker: Broker) -> None:
+    def told(leader: int) -> list[Any]:
+        broker.told.clear()
+        state = UpdateMetadataTopicState(
+            topic_name="t", topic_id=UUID(int=7), partition_states=metadata(leader).ungrouped_partition_states
+        )
+        request = metadata()
+        request.ungrouped_partition_states, request.topic_states = [], [state]
+        assert broker.ask(request, 7).error_code == 0
+        return [each for each in broker.told if each[0] == "topic"]
+
+    assert told(leader=1) == []
+    assert told(leader=-2) == [("topic", UUID(int=7))]
+    assert told(leader=-2) == []
 
 
 # ── ControlledShutdown ────────────────────────────────────────────────────────────────────────────────────────────────

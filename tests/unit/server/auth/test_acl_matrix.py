@@ -15,6 +15,8 @@ from tests.support.authorizing import Broker
 ELSEWHERE = {
     ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA, ApiKey.CONTROLLED_SHUTDOWN,
     ApiKey.LIST_GROUPS, ApiKey.LIST_TRANSACTIONS, ApiKey.DESCRIBE_CLUSTER, ApiKey.LIST_CONFIG_RESOURCES,
+    ApiKey.INITIALIZE_SHARE_GROUP_STATE, ApiKey.READ_SHARE_GROUP_STATE, ApiKey.WRITE_SHARE_GROUP_STATE,
+    ApiKey.DELETE_SHARE_GROUP_STATE, ApiKey.READ_SHARE_GROUP_STATE_SUMMARY,
 }  # fmt: skip
 """Requests of brokers, those that refuse nothing, and those that Kafka 3.9.1 does not serve with ZooKeeper, so that it
 cannot be compared: see test_authorizing_handlers and test_admin_rules."""

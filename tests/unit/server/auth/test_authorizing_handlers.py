@@ -42,7 +42,11 @@ def test_requests_that_everyone_may_send_cost_nothing() -> None:
 
 
 ON_CLUSTER = {
-    "CLUSTER_ACTION": ["LEADER_AND_ISR", "STOP_REPLICA", "UPDATE_METADATA", "CONTROLLED_SHUTDOWN"],
+    "CLUSTER_ACTION": [
+        "LEADER_AND_ISR", "STOP_REPLICA", "UPDATE_METADATA", "CONTROLLED_SHUTDOWN", "INITIALIZE_SHARE_GROUP_STATE",
+        "READ_SHARE_GROUP_STATE", "WRITE_SHARE_GROUP_STATE", "DELETE_SHARE_GROUP_STATE",
+        "READ_SHARE_GROUP_STATE_SUMMARY",
+    ],
     "ALTER": [
         "CREATE_ACLS", "DELETE_ACLS", "ALTER_REPLICA_LOG_DIRS", "ELECT_LEADERS", "ALTER_PARTITION_REASSIGNMENTS",
         "ALTER_USER_SCRAM_CREDENTIALS",
@@ -66,6 +70,17 @@ def test_operations_on_the_cluster(operation: str, name: str) -> None:
         allowed = Broker(f"{operation} CLUSTER kafka-cluster")
         allowed.ask(body, version)
         assert allowed.handled == [body]
+
+
+def test_only_brokers_look_for_coordinators_of_share_partitions() -> None:
+    body = API_SPECS[ApiKey.FIND_COORDINATOR].request(key_type=2, coordinator_keys=["g:AAAAAAAAAAEAAAAAAAAAAA:0"])
+    denied, allowed = Broker(), Broker("CLUSTER_ACTION CLUSTER kafka-cluster")
+    (coordinator,) = denied.ask(body, 6).coordinators
+    assert (denied.handled, coordinator.error_code) == ([], CLUSTER_DENIED)
+    allowed.ask(body, 6)
+    assert allowed.handled == [body]
+    denied.ask(body, 5)
+    assert denied.handled == [body], "there are none before version 6, as the handler says"
 
 
 @pytest.mark.parametrize("operation", ["ALTER", "CLUSTER_ACTION"])
