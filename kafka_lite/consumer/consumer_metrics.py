@@ -6,9 +6,8 @@ clients/.../consumer/internals/KafkaConsumerMetrics.java · book 4.1.3
 
 from __future__ import annotations
 
-from kafka_lite.clients.client_metrics import ClientMetrics
+from kafka_lite.clients.client_metrics import ClientConfig, ClientMetrics
 from kafka_lite.common.time import Time
-from kafka_lite.consumer.consumer_config import ConsumerConfig
 from kafka_lite.metrics.stats import Avg, Max
 
 GROUP = "consumer-metrics"
@@ -17,7 +16,7 @@ GROUP = "consumer-metrics"
 class ConsumerMetrics(ClientMetrics):
     """The metrics of one consumer: its polls and its connections. Fetcher and coordinator add theirs."""
 
-    def __init__(self, config: ConsumerConfig, time: Time) -> None:
+    def __init__(self, config: ClientConfig, time: Time) -> None:
         """Raises ConfigError for a reporter that cannot be created."""
         super().__init__("consumer", config, time)
         self._poll_started_ms: float | None = None

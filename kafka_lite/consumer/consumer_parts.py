@@ -6,8 +6,9 @@ Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java (the constructor) · book 
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, Protocol
 
+from kafka_lite.clients.client_metrics import ClientConfig
 from kafka_lite.clients.client_utils import new_network_client, parse_and_validate_addresses
 from kafka_lite.clients.cluster import Cluster
 from kafka_lite.clients.metadata import Metadata
@@ -60,15 +61,15 @@ class ConsumerParts:
         self._time = time
         ensure_serializer(key_deserializer, Deserializer, "key_deserializer")
         ensure_serializer(value_deserializer, Deserializer, "value_deserializer")
-        self.key_deserializer = key_deserializer or self._deserializer("key")
-        self.value_deserializer = value_deserializer or self._deserializer("value")
+        self.key_deserializer = key_deserializer or new_deserializer(config, "key")
+        self.value_deserializer = value_deserializer or new_deserializer(config, "value")
         self.interceptors = ConsumerInterceptors([
             self._configured("interceptor.classes", ConsumerInterceptor, name) for name in config["interceptor.classes"]
         ])  # fmt: skip
         self.metrics = ConsumerMetrics(config, time)
         self.subscriptions = SubscriptionState(OffsetResetStrategy(config["auto.offset.reset"]))
-        self.metadata = self._new_metadata()
-        self.client = self._new_client()
+        self.metadata = new_metadata(config, time)
+        self.client = new_consumer_network_client(config, self.metadata, self.metrics, time)
         self.coordinator = self._new_coordinator()
         self.fetcher = Fetcher(
             self.client, self.metadata, self.subscriptions, self._fetch_config(),
@@ -100,35 +101,6 @@ class ConsumerParts:
             raise failures[0]
 
     # ── creating the parts ────────────────────────────────────────────────────────────────────────────────────────
-
-    def _new_metadata(self) -> Metadata:
-        config = self._config
-        metadata = Metadata(
-            config["retry.backoff.ms"],
-            config["metadata.max.age.ms"],
-            allow_auto_topic_creation=config["allow.auto.create.topics"],
-            time=self._time,
-        )
-        addresses = parse_and_validate_addresses(config["bootstrap.servers"])
-        metadata.update(Cluster.bootstrap(addresses), self._time.hi_res_ms())
-        return metadata
-
-    def _new_client(self) -> ConsumerNetworkClient:
-        config = self._config
-        return ConsumerNetworkClient(
-            new_network_client(
-                config,
-                self.metadata,
-                self.metrics,
-                MAX_IN_FLIGHT_REQUESTS,
-                self._time,
-                channel_builder=client_channel_builder(config, config["client.id"], self._time),
-            ),
-            self.metadata,
-            retry_backoff_ms=config["retry.backoff.ms"],
-            unsent_expiry_ms=config["request.timeout.ms"],
-            time=self._time,
-        )
 
     def _new_coordinator(self) -> CommittingMember | None:
         if self._config.group_id is None:
@@ -203,17 +175,9 @@ class ConsumerParts:
             read_committed=config["isolation.level"] == "read_committed",
             rack_id=config["client.rack"],
             read_replica_lease_ms=config["metadata.max.age.ms"],
-            deserialize_key=_deserialize_of(self.key_deserializer),
-            deserialize_value=_deserialize_of(self.value_deserializer),
+            deserialize_key=deserialize_of(self.key_deserializer),
+            deserialize_value=deserialize_of(self.value_deserializer),
         )
-
-    def _deserializer(self, of: str) -> Deserializer[Any]:
-        name = self._config[f"{of}.deserializer"]
-        deserializer: Deserializer[Any] = ByteArrayDeserializer()
-        if name:
-            deserializer = new_instance(f"{of}.deserializer", Deserializer, name)
-        deserializer.configure(self._config.originals, is_key=of == "key")
-        return deserializer
 
     def _configured(self, key: str, kind: type[Any], name: str) -> Any:
         instance = new_instance(key, kind, name)
@@ -221,6 +185,52 @@ class ConsumerParts:
         return instance
 
 
-def _deserialize_of(deserializer: Deserializer[Any]) -> Deserialize | None:
+def deserialize_of(deserializer: Deserializer[Any]) -> Deserialize | None:
     """The deserializing function; None for values that stay bytes, which then costs nothing."""
     return None if type(deserializer) is ByteArrayDeserializer else deserializer.deserialize
+
+
+# ── for consumers of every kind ───────────────────────────────────────────────────────────────────────────────────────
+
+
+class AnyConsumerConfig(ClientConfig, Protocol):
+    """The configuration of a consumer of any kind."""
+
+    originals: dict[str, object]
+
+
+def new_metadata(config: AnyConsumerConfig, time: Time) -> Metadata:
+    """The metadata, which begins with the bootstrap servers."""
+    metadata = Metadata(
+        config["retry.backoff.ms"],
+        config["metadata.max.age.ms"],
+        allow_auto_topic_creation=config["allow.auto.create.topics"],
+        time=time,
+    )
+    addresses = parse_and_validate_addresses(config["bootstrap.servers"])
+    metadata.update(Cluster.bootstrap(addresses), time.hi_res_ms())
+    return metadata
+
+
+def new_consumer_network_client(
+    config: AnyConsumerConfig, metadata: Metadata, metrics: ConsumerMetrics, time: Time
+) -> ConsumerNetworkClient:
+    """The network client."""
+    builder = client_channel_builder(config, config["client.id"], time)
+    return ConsumerNetworkClient(
+        new_network_client(config, metadata, metrics, MAX_IN_FLIGHT_REQUESTS, time, channel_builder=builder),
+        metadata,
+        retry_backoff_ms=config["retry.backoff.ms"],
+        unsent_expiry_ms=config["request.timeout.ms"],
+        time=time,
+    )
+
+
+def new_deserializer(config: AnyConsumerConfig, of: str) -> Deserializer[Any]:
+    """The configured deserializer of keys or values."""
+    name = config[f"{of}.deserializer"]
+    deserializer: Deserializer[Any] = ByteArrayDeserializer()
+    if name:
+        deserializer = new_instance(f"{of}.deserializer", Deserializer, name)
+    deserializer.configure(config.originals, is_key=of == "key")
+    return deserializer

@@ -15,6 +15,7 @@ from uuid import UUID
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.ids.uuids import encode_uuid
 from kafka_lite.protocol.messages import consumer_group_records as modern
+from kafka_lite.protocol.messages import share_group_records as share
 from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from kafka_lite.protocol.messages.group_records import (
     GroupMetadataKey,
@@ -45,6 +46,12 @@ _GROUP_RECORDS: Mapping[int, tuple[type[Message], type[Message]]] = {
     6: (modern.ConsumerGroupTargetAssignmentMetadataKey, modern.ConsumerGroupTargetAssignmentMetadataValue),
     7: (modern.ConsumerGroupTargetAssignmentMemberKey, modern.ConsumerGroupTargetAssignmentMemberValue),
     8: (modern.ConsumerGroupCurrentMemberAssignmentKey, modern.ConsumerGroupCurrentMemberAssignmentValue),
+    10: (share.ShareGroupMemberMetadataKey, share.ShareGroupMemberMetadataValue),
+    11: (share.ShareGroupMetadataKey, share.ShareGroupMetadataValue),
+    12: (share.ShareGroupTargetAssignmentMetadataKey, share.ShareGroupTargetAssignmentMetadataValue),
+    13: (share.ShareGroupTargetAssignmentMemberKey, share.ShareGroupTargetAssignmentMemberValue),
+    14: (share.ShareGroupCurrentMemberAssignmentKey, share.ShareGroupCurrentMemberAssignmentValue),
+    15: (share.ShareGroupStatePartitionMetadataKey, share.ShareGroupStatePartitionMetadataValue),
     16: (modern.ConsumerGroupRegularExpressionKey, modern.ConsumerGroupRegularExpressionValue),
 }
 """A key's version determines the record type."""

@@ -5,16 +5,10 @@ Kafka 4.1: core/.../server/KafkaApis.scala (isShareGroupProtocolEnabled) · book
 
 from __future__ import annotations
 
-from typing import Any
-
 from kafka_lite.cluster.features import SHARE_VERSION
 from kafka_lite.cluster.finalized_features import FinalizedFeatures
-from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.modern.share_group_config import ShareGroupConfig
-from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_key import ApiKey
-from kafka_lite.server.apis.api_handler import Handler, Respond
-from kafka_lite.server.auth.refusals import refused
 
 OF_SHARE_GROUPS = frozenset(
     {
@@ -42,17 +36,3 @@ class ShareGroupSwitch:
     def is_on(self) -> bool:
         """Whether share groups are served now."""
         return self._config.is_enabled or self._features.level(SHARE_VERSION) >= 1
-
-    def guard(self, api_key: ApiKey, handler: Handler) -> Handler:
-        """The handler, in front of which requests are refused with UNSUPPORTED_VERSION while share groups are off:
-        before the rights of the client are looked at."""
-        if api_key not in OF_SHARE_GROUPS:
-            return handler
-
-        def handle(request: Request, body: Any, respond: Respond) -> None:
-            if self.is_on:
-                handler(request, body, respond)
-            else:
-                respond(refused(request, body, Errors.UNSUPPORTED_VERSION))
-
-        return handle

@@ -42,3 +42,29 @@ def test_a_request_has_names_and_a_flag() -> None:
 def test_null_is_no_list_of_groups() -> None:
     with pytest.raises(SchemaError, match="group_ids"):
         describe.ShareGroupDescribeRequest.decode(bytes.fromhex("000000"), 1)
+
+
+def test_a_group_that_there_is_not_has_an_error_and_nothing_else() -> None:
+    group = describe.DescribedGroup(error_code=69, error_message="x", group_id="g")
+    encoded = describe.ShareGroupDescribeResponse(groups=[group]).encode(1)
+    assert encoded == bytes.fromhex("00000000 02 0045 02 78 02 67 01 00000000 00000000 01 01 80000000 00 00")
+
+
+def test_no_rights_were_asked_for_by_default() -> None:
+    assert describe.DescribedGroup().authorized_operations == describe.NO_OPERATIONS
+
+
+@pytest.mark.parametrize("version", [0, 2])
+def test_other_versions_are_unknown(version: int) -> None:
+    with pytest.raises(SchemaError):
+        describe.ShareGroupDescribeRequest(group_ids=["g"]).encode(version)
+
+
+def test_a_response_that_was_cut_is_refused() -> None:
+    member = describe.Member(member_id="m", rack_id="r", client_id="c", client_host="/h", subscribed_topic_names=["t"])
+    group = describe.DescribedGroup(group_id="g", group_state="Stable", members=[member])
+    encoded = describe.ShareGroupDescribeResponse(groups=[group]).encode(1)
+    assert describe.ShareGroupDescribeResponse.decode(encoded, 1).groups == [group]
+    for length in range(len(encoded)):
+        with pytest.raises(SchemaError):
+            describe.ShareGroupDescribeResponse.decode(encoded[:length], 1)

@@ -16,6 +16,7 @@ from kafka_lite.protocol.messages import api_77_share_group_describe as describe
 from kafka_lite.protocol.messages.api_78_share_fetch import ShareFetchRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.server.apis.share.share_group_switch import OF_SHARE_GROUPS, ShareGroupSwitch
+from kafka_lite.server.auth.switched_handlers import switched
 from kafka_lite.zookeeper.feature_znode import FeatureStatus, FeatureStore, FeatureZNode
 from tests.support.fake_zookeeper import Tree, fake_zk
 
@@ -32,7 +33,7 @@ def switch(enabled: bool, level: int = 0) -> tuple[ShareGroupSwitch, FeatureStor
 def ask(guard: ShareGroupSwitch, body: Any) -> Any:
     header = RequestHeader(api_key=body.API_KEY, api_version=1, client_id="c")
     answers: list[Any] = []
-    handler = guard.guard(body.API_KEY, lambda _request, _body, respond: respond(None))
+    handler = switched(guard)(body.API_KEY, lambda _request, _body, respond: respond(None))
     handler(Request(0, "connection", "L", "PLAINTEXT", "10.0.0.1", header, body, 0, 0.0), body, answers.append)
     return answers[0]
 
@@ -62,5 +63,5 @@ def test_refusals_have_the_error_where_kafka_puts_it() -> None:
 def test_other_requests_pass() -> None:
     guard, _ = switch(False)
     handler = lambda *_: None  # noqa: E731
-    assert guard.guard(ApiKey.METADATA, handler) is handler
+    assert switched(guard)(ApiKey.METADATA, handler) is handler
     assert ApiKey.READ_SHARE_GROUP_STATE not in OF_SHARE_GROUPS, "brokers ask each other"
