@@ -104,7 +104,8 @@ COORDINATOR_BEANS: tuple[BeanDeclaration, ...] = (
         "last-pruned-offset",
         "the offset up to which a partition of `__share_group_state` was last pruned",
         "`__share_group_state` 的一个分区最近一次清理到的偏移量",
-        "topic, partition",
+        "topic",
+        "partition",
     ),
     server_bean(
         "transaction-coordinator-metrics",
