@@ -98,14 +98,15 @@ def try_module(module: str, processes: int, equal: dict[str, str]) -> Tried:
 
 
 def importing_tests(module: str, folder: Path) -> list[Path]:
-    """The test files that import the module, and that of its name first: a mutant is dead at the first red test.
+    """The test files that import the module or have its name; the latter first: a mutant is dead at the first red test.
 
     The tests of kafka_learn look at lines of the source, which are others here.
     """
     parent, _, name = module.rpartition(".")
     forms = (f"from {module} import ", f"import {module}\n", f"from {parent} import {name}\n")
     tests = [path for path in sorted(folder.rglob("test_*.py")) if folder / "learn" not in path.parents]
-    found = [path for path in tests if any(form in path.read_text() for form in forms)]
+    mirrored = folder.joinpath(*parent.split(".")[1:], f"test_{name}.py")
+    found = [path for path in tests if path == mirrored or any(form in path.read_text() for form in forms)]
     return sorted(found, key=lambda path: path.stem != f"test_{name}")
 
 

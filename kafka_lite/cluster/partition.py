@@ -23,6 +23,7 @@ from kafka_lite.log.log import Log
 from kafka_lite.log.log_append_info import LogAppendInfo
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
+from kafka_lite.log.validation.prepared_records import PreparedRecords
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
 
 logger = logging.getLogger(__name__)
@@ -208,7 +209,7 @@ class Partition:
 
     def append_records_to_leader(
         self,
-        records: Buffer,
+        records: Buffer | PreparedRecords,
         required_acks: int,
         origin: AppendOrigin = AppendOrigin.CLIENT,
         verification_guard: VerificationGuard | None = None,

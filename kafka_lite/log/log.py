@@ -42,6 +42,7 @@ from kafka_lite.log.producers.producer_state_manager_config import ProducerState
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.log.segment_replacement import SegmentReplacement
 from kafka_lite.log.validation.log_validator import LogValidator
+from kafka_lite.log.validation.prepared_records import PreparedRecords
 from kafka_lite.record.records import batches
 
 logger = logging.getLogger(__name__)
@@ -201,12 +202,12 @@ class Log:
 
     def append_as_leader(
         self,
-        records: Buffer,
+        records: Buffer | PreparedRecords,
         leader_epoch: int,
         origin: AppendOrigin = AppendOrigin.CLIENT,
         verification_guard: VerificationGuard | None = None,
     ) -> LogAppendInfo:
-        """Validate a producer's records, assign their offsets, and append them.
+        """Validate a producer's records unless they are prepared, assign their offsets, and append them.
 
         ``records`` is changed in place if it is writable. Raises ApiError as ``validate_and_assign_offsets`` does
         (MESSAGE_TOO_LARGE, CORRUPT_MESSAGE, INVALID_TIMESTAMP, ...), RECORD_LIST_TOO_LARGE if the records do not fit in
@@ -219,7 +220,10 @@ class Log:
             self._storage_errors.check()
             try:
                 offset, now_ms = self.local.next_offset_metadata.message_offset, self._time.milliseconds()
-                result = self._validator.validate(records, offset, now_ms, leader_epoch, origin)
+                if isinstance(records, PreparedRecords):
+                    result = records.at(offset, leader_epoch)
+                else:
+                    result = self._validator.validate(records, offset, now_ms, leader_epoch, origin)
                 info = LogAppendInfo.of_validated(result, leader_epoch)
                 return self._append(result.records, info, origin, now_ms, verification_guard)
             except OSError as error:

@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import partial
+from typing import Final
 
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.codec_libraries import DECOMPRESSION_ERRORS, cramjam, lz4_frame, xxhash, zstandard
@@ -61,6 +62,10 @@ class CompressionType(Enum):
 
 _BY_CODE = {codec.code: codec for codec in CompressionType}
 _BY_NAME = {codec.codec_name: codec for codec in CompressionType} | {"uncompressed": CompressionType.NONE}
+
+EXPANSION: Final = {CompressionType.GZIP.code: 1032, CompressionType.SNAPPY.code: 24, CompressionType.LZ4.code: 255}
+"""The most bytes that a compressed byte can become in a codec's format. Zstandard has no such bound, but one of a
+block."""
 
 
 def compress(codec: CompressionType, data: Buffer, magic: int, level: int | None = None) -> bytes:

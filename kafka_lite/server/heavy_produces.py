@@ -11,11 +11,11 @@ from kafka_lite.common.sendable import Part
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_00_produce import ProduceRequest
-from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.compression import EXPANSION, CompressionType
 from kafka_lite.record.default_record_batch import CODEC_POSITION, RECORD_BATCH_OVERHEAD
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.record.record_batch import CODEC_MASK, MAGIC_POSITION
-from kafka_lite.server.quick_batches import EXPANSION, zstd_bound
+from kafka_lite.server.quick_batches import zstd_bound
 
 MAX_EXPANDED_AT_ONCE: Final = 16 << 20
 """How many bytes a request may expand to beside others. Usual batches, of some megabytes, expand to less; but a hundred
@@ -26,6 +26,8 @@ MAX_PARTITIONS_AT_ONCE: Final = 2000
 _PRODUCE: Final = int(ApiKey.PRODUCE)
 _GZIP, _LZ4, _ZSTD = (codec.code for codec in (CompressionType.GZIP, CompressionType.LZ4, CompressionType.ZSTD))
 _OLD_CODEC_POSITION: Final = MAGIC_POSITION + 1
+_OLD_FORMATS_WEIGH: Final = 16
+"""Each message of an old format is decoded and encoded by Python, several microseconds for 26 bytes or more."""
 _UNKNOWN: Final = 1 << 62
 _LZ4_MAGIC: Final = b"\x04\x22\x4d\x18"
 
@@ -54,7 +56,8 @@ def expansion_of(records: Part | None) -> int:
     if not isinstance(records, (memoryview, bytes, bytearray)) or len(records) <= CODEC_POSITION:
         return 0
     if records[MAGIC_POSITION] < MAGIC_V2:
-        return len(records) * EXPANSION.get(records[_OLD_CODEC_POSITION] & CODEC_MASK, 0)
+        codec = records[_OLD_CODEC_POSITION] & CODEC_MASK
+        return len(records) * _OLD_FORMATS_WEIGH * (EXPANSION.get(codec, 0) if codec else 1)
     codec = records[CODEC_POSITION] & CODEC_MASK
     if codec == _ZSTD:
         return zstd_bound(records, RECORD_BATCH_OVERHEAD, MAX_EXPANDED_AT_ONCE)

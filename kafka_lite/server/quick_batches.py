@@ -9,7 +9,7 @@ import struct
 from typing import Final
 
 from kafka_lite.common.sendable import Part
-from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.compression import EXPANSION, CompressionType
 from kafka_lite.record.default_record_batch import CODEC_POSITION, RECORD_BATCH_OVERHEAD
 from kafka_lite.record.record_batch import CODEC_MASK
 
@@ -18,9 +18,6 @@ MAX_QUICK_EXPANDED_BYTES: Final = 2 << 20
 MAX_QUICK_RECORDS: Final = 2000
 """How many records it may have to look at for one request: each takes one or two microseconds."""
 
-EXPANSION: Final = {CompressionType.GZIP.code: 1032, CompressionType.SNAPPY.code: 24, CompressionType.LZ4.code: 255}
-"""The most bytes that a compressed byte can become in a codec's format. Zstandard has no such bound, but one of a
-block: see ``zstd_bound``."""
 ZSTD_BLOCK_BYTES: Final = 1 << 17
 """The most bytes that a block can become (RFC 8878, Block_Maximum_Size)."""
 

@@ -23,6 +23,7 @@ from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
+from kafka_lite.log.validation.prepared_records import MIN_PREPARED_BYTES, PreparedRecords, prepare
 from kafka_lite.log.validation.record_validation_error import RecordValidationError
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.delayed_fetch import DelayedFetch, DelayedFetchPurgatory
@@ -283,7 +284,8 @@ class ReplicaManager:
                     f"clients may not write to the internal topic {topic_partition.topic}"
                 )
             partition = self.get_leader_partition(topic_partition)
-            info, high_watermark_moved = partition.append_records_to_leader(records, required_acks, origin, guard)
+            ready = self._prepared(records, partition, origin) if len(records) > MIN_PREPARED_BYTES else records
+            info, high_watermark_moved = partition.append_records_to_leader(ready, required_acks, origin, guard)
         except ApiError as failure:
             logger.debug("Append to %s rejected: %s", topic_partition, failure)
             response = PartitionResponse(failure.error, error_message=str(failure))
@@ -301,6 +303,14 @@ class ReplicaManager:
             self.delayed_fetch_purgatory.check_and_complete(topic_partition)
         response = PartitionResponse(_NO_ERROR, info.first_offset, info.log_append_time, info.log_start_offset)
         return ProducePartitionStatus(info.last_offset + 1, response, acks_pending=required_acks == -1)
+
+    def _prepared(self, records: Buffer, partition: Partition, origin: AppendOrigin) -> Buffer | PreparedRecords:
+        """Records that take long to validate are validated before the locks of the partition and its log are taken.
+
+        The partition's followers and other producers would wait for the locks.
+        """
+        log = partition.log
+        return records if log is None else prepare(records, log.config, self._time.milliseconds(), origin)
 
     def complete_delayed_requests(self, topic_partition: TopicPartition) -> None:
         """Complete requests that wait for the high watermark, which has moved."""

@@ -96,10 +96,8 @@ class LogValidator:
                      0, 1, 2, ... (see ``MAX_OUT_OF_ORDER``), or a compressed set among other messages: records are
                      decoded and built into a new batch
 
-    No memory is allocated per record: a few bytes can decompress to millions of records.
-
-    Every path checks all records, as in Kafka: otherwise consumers would run into an inconsistent batch again and
-    again.
+    No memory is allocated per record: a few bytes can decompress to millions of records. Every path checks all records,
+    as in Kafka: otherwise consumers would run into an inconsistent batch again and again.
     """
 
     def __init__(
@@ -125,8 +123,7 @@ class LogValidator:
         self._stamps = timestamp_type is LOG_APPEND_TIME  # then the producers' timestamps are ignored
         self._any_time_will_do = self._stamps or min(timestamp_before_max_ms, timestamp_after_max_ms) >= _MAX_I64
         # State of the current append:
-        self.offset = 0
-        self.now_ms = 0
+        self.offset = self.now_ms = 0
         self.partition_leader_epoch = NO_PARTITION_LEADER_EPOCH
         self.origin = AppendOrigin.CLIENT
 
@@ -147,10 +144,8 @@ class LogValidator:
         self, records: Buffer, offset: int, now_ms: int, leader_epoch: int, origin: AppendOrigin
     ) -> ValidationResult:
         """Validate an append; see ``validate_and_assign_offsets``."""
-        self.offset = offset
-        self.now_ms = now_ms
-        self.partition_leader_epoch = leader_epoch
-        self.origin = origin
+        self.offset, self.now_ms = offset, now_ms
+        self.partition_leader_epoch, self.origin = leader_epoch, origin
         view = records if isinstance(records, memoryview) else memoryview(records)
         if view.readonly:
             view = memoryview(bytearray(view))
@@ -297,10 +292,10 @@ class LogValidator:
     ) -> ValidationResult:
         """Validate a compressed set, whose inner messages have their own checksums."""
         data = wrapper.inner_data()
+        if not (wrapper.magic == self.magic == MAGIC_V1 and source is target):
+            return self._rebuild(wrapper, self._inner_records(wrapper, data), source, target)
         refused = RefusedRecords()
-        max_timestamp = NO_TIMESTAMP
-        relative_offsets = True
-        count = 0
+        max_timestamp, relative_offsets, count = NO_TIMESTAMP, True, 0
         for message in wrapper.inner_messages(data):
             message.ensure_valid()
             refused.check(self._message_error(message, wrapper.timestamp_type))
@@ -308,12 +303,8 @@ class LogValidator:
             relative_offsets = relative_offsets and message.last_offset == count  # some old clients write other offsets
             count += 1
         refused.raise_if_any()
-        if not (wrapper.magic == self.magic == MAGIC_V1 and source is target and relative_offsets):
-            inner = (
-                message.to_record(-1, message.max_timestamp, wrapper.timestamp_type)
-                for message in wrapper.inner_messages(data)
-            )
-            return self._rebuild(wrapper, inner, source, target)
+        if not relative_offsets:
+            return self._rebuild(wrapper, self._inner_records(wrapper, data), source, target)
         # In place: the relative inner offsets move with the wrapper's offset.
         if self._stamps:
             max_timestamp = self.now_ms
@@ -321,6 +312,22 @@ class LogValidator:
         wrapper.set_max_timestamp(self.timestamp_type, max_timestamp)
         offset_of_max = wrapper.last_offset if max_timestamp > NO_TIMESTAMP else -1
         return self._result(wrapper.view, count, max_timestamp, offset_of_max, source, target, changed=False)
+
+    def _inner_records(self, wrapper: MessageAndOffset, data: bytes) -> Iterator[Record]:
+        """Yield the records of a compressed set after checking each; rejected ones raise at the end."""
+        refused = RefusedRecords()
+        yield from self._checked_records(wrapper, wrapper.inner_messages(data), refused)
+        refused.raise_if_any()
+
+    def _checked_records(
+        self, outer: MessageAndOffset, messages: Iterable[MessageAndOffset], refused: RefusedRecords
+    ) -> Iterator[Record]:
+        kind = outer.timestamp_type
+        for message in messages:
+            message.ensure_valid()
+            record = message.to_record(-1, message.max_timestamp, kind)
+            refused.check(self._error_of(record.key is not None, record.timestamp, kind))
+            yield record
 
     def _validate_mixed(self, view: memoryview, first: MessageAndOffset, source: CompressionType) -> ValidationResult:
         """Validate several compressed sets, or some among uncompressed messages, and convert them into one batch.
@@ -340,10 +347,7 @@ class LogValidator:
                 data = outer.inner_data(budget_bytes)
                 budget_bytes -= len(data)
                 inner = outer.inner_messages(data)
-            for message in inner:
-                message.ensure_valid()
-                refused.check(self._message_error(message, outer.timestamp_type))
-                yield message.to_record(-1, message.max_timestamp, outer.timestamp_type)
+            yield from self._checked_records(outer, inner, refused)
         refused.raise_if_any()
 
     def _checked_message(self, batch: RecordBatch, first: MessageAndOffset) -> MessageAndOffset:

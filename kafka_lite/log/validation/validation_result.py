@@ -64,3 +64,10 @@ class ValidationResult:
         """Whether an idempotent producer sent the records, so that their sequence numbers must be checked."""
         self.batch = batch
         """The records as a parsed batch, if there is only one and it has been parsed."""
+
+    def move(self, offset: int) -> None:
+        """Shift the offsets, of which 0 is the first."""
+        self.first_offset += offset
+        self.last_offset += offset
+        if self.offset_of_max_timestamp >= 0:
+            self.offset_of_max_timestamp += offset

@@ -49,13 +49,18 @@ def test_the_tests_of_a_module_are_those_that_import_it_and_the_one_of_its_name_
         "a/test_all.py": "from kafka_lite.network.large_requests import LargeRequests\n",
         "z/test_large_requests.py": "from kafka_lite.network import large_requests\n",
         "learn/test_recorder.py": "from kafka_lite.network.large_requests import LargeRequests\n",
+        "network/test_large_requests.py": "tested through others\n",
         "z/test_other.py": "from kafka_lite.network.large_requests_of_others import Other\n",
     }.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     found = importing_tests("kafka_lite.network.large_requests", tmp_path)
-    assert [path.name for path in found] == ["test_large_requests.py", "test_all.py"]
+    assert [f"{path.parent.name}/{path.name}" for path in found] == [
+        "network/test_large_requests.py",
+        "z/test_large_requests.py",
+        "a/test_all.py",
+    ]
 
 
 @pytest.fixture

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.producers.aborted_txn import AbortedTxn
+from kafka_lite.log.validation.log_validator import LogValidator
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataPartitionState, UpdateMetadataRequest
 from kafka_lite.record.compression import CompressionType
@@ -38,6 +41,42 @@ def test_appended_records_are_read_back(broker: Broker) -> None:
     result = only(broker.fetched)
     assert (result.error, result.high_watermark, result.log_start_offset) == (Errors.NONE, 3, 0)
     assert offsets(result) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("count", "before_the_locks"), [(10, False), (10_000, True)])
+def test_records_that_take_long_are_validated_before_the_locks(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch, count: int, before_the_locks: bool
+) -> None:
+    broker.lead(TP)
+    partition, validate, free = broker.replicas.get_leader_partition(TP), LogValidator.validate, list[bool]()
+
+    def look() -> None:
+        taken = [lock for lock in (partition._lock, broker.log(TP)._lock) if lock.acquire(blocking=False)]
+        free.append(len(taken) == 2)
+        for lock in taken:
+            lock.release()
+
+    def validate_and_look(*arguments: Any) -> Any:
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+        return validate(*arguments)
+
+    monkeypatch.setattr(LogValidator, "validate", validate_and_look)
+    batch = memory_records(2, CompressionType.GZIP, [(None, b"x" * 100)] * count)
+    broker.replicas.append_records(1000, -1, False, {TP: batch}, broker.produced.append)
+    assert free == [before_the_locks]
+    assert broker.produced == [{TP: PartitionResponse(Errors.NONE, 0, -1, 0)}]
+    assert broker.log(TP).log_end_offset == count
+
+
+def test_records_that_are_refused_before_the_locks_have_their_error(broker: Broker) -> None:
+    broker.lead(TP)
+    batch = bytearray(memory_records(2, CompressionType.GZIP, [(None, b"x" * 100)] * 10_000))
+    batch[-1] ^= 1
+    broker.replicas.append_records(1000, 1, False, {TP: batch}, broker.produced.append)
+    assert broker.produced[0][TP].error is Errors.CORRUPT_MESSAGE
+    assert broker.log(TP).log_end_offset == 0
 
 
 @pytest.mark.parametrize("acks", [-2, 2, 99])
