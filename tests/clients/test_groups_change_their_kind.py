@@ -16,6 +16,7 @@ from tests.support.group_members import (
     CooperativeConfluentMember,
     Member,
     ModernConfluentMember,
+    ModernOurMember,
     OurMember,
 )
 from tests.support.group_watcher import GroupWatcher
@@ -36,12 +37,17 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.mark.parametrize(
-    "classic", [(ConfluentMember, OurMember), (CooperativeConfluentMember, CooperativeConfluentMember)]
+    ("classic", "modern"),
+    [
+        ((ConfluentMember, OurMember), (ModernConfluentMember, ModernOurMember)),
+        ((CooperativeConfluentMember, CooperativeConfluentMember), (ModernOurMember, ModernConfluentMember)),
+        ((OurMember, OurMember), (ModernOurMember, ModernOurMember)),
+    ],
 )
 def test_each_record_is_read_once_while_members_are_switched(
-    cluster: Cluster, classic: tuple[Callable[..., Member], ...]
+    cluster: Cluster, classic: tuple[Callable[..., Member], ...], modern: tuple[Callable[..., Member], ...]
 ) -> None:
-    name = f"switched-{classic[0].__name__}"
+    name = f"switched-{classic[0].__name__}-{modern[1].__name__}"
     cluster.create_topic(name, partitions=PARTITIONS)
     bootstrap, written = cluster.bootstrap_servers, 0
     admin = AdminClient({"bootstrap.servers": bootstrap})
@@ -74,7 +80,7 @@ def test_each_record_is_read_once_while_members_are_switched(
         assert kind() is ConsumerGroupType.CLASSIC
         watcher = stack.enter_context(GroupWatcher(bootstrap, name))
         for libraries, end in (
-            ([ModernConfluentMember] * 2, ConsumerGroupType.CONSUMER),
+            (modern, ConsumerGroupType.CONSUMER),
             (classic, ConsumerGroupType.CLASSIC),
         ):
             for position, library in enumerate(libraries):

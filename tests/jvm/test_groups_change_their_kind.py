@@ -1,4 +1,4 @@
-"""Java's consumers of 3.9 and 4.1 and librdkafka, switched to ``group.protocol=consumer`` and back while they read.
+"""Java's consumers of 3.9 and 4.1, librdkafka and ours, switched to ``group.protocol=consumer`` and back, live.
 
 The coordinator is killed while the group has members of both kinds: no partition ever has two owners, and nothing is
 skipped.
@@ -16,17 +16,17 @@ from confluent_kafka.admin import AdminClient
 from kafka_lite.common.utils import java_abs, java_string_hash
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
-from tests.support.group_members import ConfluentMember, Member, ModernConfluentMember
+from tests.support.group_members import Member, ModernConfluentMember, ModernOurMember, OurMember
 from tests.support.group_watcher import GroupWatcher
-from tests.support.java_members import Java39, Java41, Modern39, Modern41
+from tests.support.java_members import Java39, Java41, Modern41
 
 pytestmark = [pytest.mark.jvm, pytest.mark.usefixtures("jvm")]
 
 PARTITIONS = 6
 TOPIC, GROUP = "flights", "switched"
 LIMIT_S = 120.0
-CLASSIC: list[Callable[..., Member]] = [Java41, ConfluentMember, Java39]
-MODERN: list[Callable[..., Member]] = [Modern41, ModernConfluentMember, Modern39]
+CLASSIC: list[Callable[..., Member]] = [Java41, OurMember, Java39]
+MODERN: list[Callable[..., Member]] = [ModernOurMember, ModernConfluentMember, Modern41]
 QUICK = {
     "group.consumer.min.heartbeat.interval.ms": "300",
     "group.consumer.heartbeat.interval.ms": "300",

@@ -1,6 +1,7 @@
-"""Java's consumers of 3.9 and 4.1 and librdkafka in one group whose assignment the broker computes (KIP-848).
+"""Java's consumers of 3.9 and 4.1, librdkafka and ours in one group whose assignment the broker computes (KIP-848).
 
-Members come and are killed, the coordinator is killed: no partition ever has two owners, and nothing is skipped.
+Members come, are killed, and are stopped for longer than their session; the coordinator is killed: no partition
+ever has two owners, and nothing is skipped.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import pytest
 from kafka_lite.common.utils import java_abs, java_string_hash
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
-from tests.support.group_members import Member, ModernConfluentMember
+from tests.support.group_members import Member, ModernConfluentMember, ModernOurMember
 from tests.support.group_watcher import GroupWatcher
 from tests.support.java_members import JavaMember, Modern39, Modern41
 from tests.support.kafka_tools import KafkaTools, words
@@ -27,7 +28,7 @@ QUICK = {
     "group.consumer.min.heartbeat.interval.ms": "300",
     "group.consumer.heartbeat.interval.ms": "300",
     "group.consumer.min.session.timeout.ms": "3000",
-    "group.consumer.session.timeout.ms": "6000",
+    "group.consumer.session.timeout.ms": "4000",
     "offsets.topic.num.partitions": "3",
     "offsets.topic.replication.factor": "3",
     "default.replication.factor": "3",
@@ -49,7 +50,7 @@ def balanced(*members: Member) -> bool:
     return owned == list(range(PARTITIONS)) and max(sizes) - min(sizes) <= 1
 
 
-def test_java_and_librdkafka_share_a_group_through_kills(cluster: Cluster) -> None:
+def test_java_librdkafka_and_ours_share_a_group_through_kills(cluster: Cluster) -> None:
     written = 0
 
     def write(count: int) -> None:
@@ -65,7 +66,8 @@ def test_java_and_librdkafka_share_a_group_through_kills(cluster: Cluster) -> No
         watcher.start()
         stack.callback(watcher.stop)
         members += [
-            stack.enter_context(library(bootstrap, GROUP, TOPIC)) for library in (Modern39, ModernConfluentMember)
+            stack.enter_context(library(bootstrap, GROUP, TOPIC))
+            for library in (Modern39, ModernConfluentMember, ModernOurMember)
         ]
 
         def state() -> str:
@@ -89,12 +91,18 @@ def test_java_and_librdkafka_share_a_group_through_kills(cluster: Cluster) -> No
         killed = members[1]
         assert isinstance(killed, JavaMember)
         killed.kill()
-        eventually(lambda: balanced(members[0], members[2]), state, LIMIT_S)
+        java, _, *others = members
+        assert isinstance(java, JavaMember)
+        eventually(lambda: balanced(java, *others), state, LIMIT_S)
+        java.stop()
         write(120)
-        all_is_read(members[0], members[2])
-        fourth = stack.enter_context(Modern41(bootstrap, GROUP, TOPIC, client_id="fourth"))
-        members.append(fourth)
-        eventually(lambda: balanced(members[0], members[2], fourth), state, LIMIT_S)
+        eventually(lambda: balanced(*others), state, LIMIT_S)
+        java.go_on()
+        all_is_read(java, *others)
+        last = stack.enter_context(ModernOurMember(bootstrap, GROUP, TOPIC, client_id="last"))
+        members.append(last)
+        write(120)
+        all_is_read(java, *others, last)
 
 
 def described(tools: KafkaTools, bootstrap: str) -> None:
@@ -104,6 +112,6 @@ def described(tools: KafkaTools, bootstrap: str) -> None:
     text = tools.run(tool, *where, "--state").output
     assert any("Stable" in line and "uniform" in line for line in words(text)), text
     text = tools.run(tool, *where, "--members").output
-    assert len([line for line in words(text) if line[0] == GROUP]) == 3, text
+    assert len([line for line in words(text) if line[0] == GROUP]) == 4, text
     text = tools.run(tool, *where).output
     assert len([line for line in words(text) if line[:2] == [GROUP, TOPIC]]) == PARTITIONS, text

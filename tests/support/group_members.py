@@ -114,15 +114,29 @@ class ConfluentMember(Member):
             consumer.close()
 
 
+def modern(configs: dict[str, str | int]) -> dict[str, str | int]:
+    """Without the keys that the broker decides, if it assigns (KIP-848)."""
+    of_broker = ("partition.assignment.strategy", "session.timeout.ms", "heartbeat.interval.ms")
+    kept = {key: value for key, value in configs.items() if key not in of_broker}
+    return {**kept, "group.protocol": "consumer"}
+
+
 class ModernConfluentMember(ConfluentMember):
     """librdkafka with a coordinator that assigns (KIP-848)."""
 
     @property
     def configs(self) -> dict[str, str | int]:
         """Without what the broker decides."""
-        of_broker = ("partition.assignment.strategy", "session.timeout.ms", "heartbeat.interval.ms")
-        kept = {key: value for key, value in super().configs.items() if key not in of_broker}
-        return {**kept, "group.protocol": "consumer"}
+        return modern(super().configs)
+
+
+class ModernOurMember(OurMember):
+    """Ours with a coordinator that assigns (KIP-848)."""
+
+    @property
+    def configs(self) -> dict[str, str | int]:
+        """Without what the broker decides."""
+        return modern(super().configs)
 
 
 class CooperativeConfluentMember(ConfluentMember):

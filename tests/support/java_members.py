@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tests.support.group_members import Member
@@ -21,6 +23,10 @@ class JavaMember(Member):
     assignor = RANGE
     kill: Callable[[], None]
     """kill -9."""
+    stop: Callable[[], None]
+    """SIGSTOP: all its threads stop, heartbeats included."""
+    go_on: Callable[[], None]
+    """SIGCONT."""
 
     def __init__(self, bootstrap: str, group: str, topic: str, *, client_id: str = "") -> None:
         # Here and not in the member's thread: only the test's thread can skip the test.
@@ -37,6 +43,8 @@ class JavaMember(Member):
             text=True,
         )
         self.kill = process.kill
+        self.stop = partial(process.send_signal, signal.SIGSTOP)
+        self.go_on = partial(process.send_signal, signal.SIGCONT)
         assert process.stdin is not None
         assert process.stdout is not None
         self.on_close = process.stdin.close

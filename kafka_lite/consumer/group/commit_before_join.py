@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 
 from kafka_lite.clients.request_future import RequestFuture
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.consumer.consumer_errors import StaleMemberEpochError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.group.coordinator_lookup import CoordinatorLookup
@@ -31,7 +32,9 @@ class CommitBeforeJoin:
         commits: OffsetCommitter,
         client: ConsumerNetworkClient,
         finder: CoordinatorLookup,
+        final: frozenset[Errors] = frozenset(),
     ) -> None:
+        """``final``: errors after which it is not repeated, although they are retriable."""
         self.offsets = offsets
         self.has_succeeded = False
         self._deadline = deadline
@@ -39,6 +42,7 @@ class CommitBeforeJoin:
         self._commits = commits
         self._client = client
         self._finder = finder
+        self._final = final
         self._future: RequestFuture[None] | None = None
         """The commit in progress, which may last over several polls."""
 
@@ -57,10 +61,17 @@ class CommitBeforeJoin:
             if future.succeeded:
                 self.has_succeeded = True
                 return True
-            if not future.is_retriable and not isinstance(future.exception, StaleMemberEpochError):
+            if not self._may_succeed(future):
                 logger.warning("Auto-commit of %s before a rebalance failed: %s", self.offsets, future.exception)
                 return True
             self._backoff.begin()
         timer.update()
         self._deadline.update()
         return not self.offsets or self._deadline.is_expired
+
+    def _may_succeed(self, failed: RequestFuture[None]) -> bool:
+        """Whether to repeat the commit: in the member's next epoch, too."""
+        error = failed.exception
+        if isinstance(error, ApiError) and error.error in self._final:
+            return False
+        return failed.is_retriable or isinstance(error, StaleMemberEpochError)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from kafka_lite.clients.cluster import Cluster
 from kafka_lite.clients.metadata import Metadata
-from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
@@ -41,6 +41,10 @@ from kafka_lite.consumer.timer import Backoff, Timer
 from kafka_lite.metrics.metrics import Metrics
 
 logger = logging.getLogger(__name__)
+
+DELETED = frozenset({Errors.UNKNOWN_TOPIC_OR_PARTITION})
+"""The error of a commit for a topic that was deleted, which is why its partitions are given up. The broker waits for
+that, so the commit is not repeated."""
 
 
 class ConsumerMembershipManager(CommittingMember):
@@ -264,7 +268,7 @@ class ConsumerMembershipManager(CommittingMember):
             return None
         deadline = Timer(self._time, self.config.rebalance_timeout_ms)
         backoff = Backoff(self._time, self.config.retry_backoff_ms)
-        return CommitBeforeJoin(offsets, deadline, backoff, self._commits, self._client, self.finder)
+        return CommitBeforeJoin(offsets, deadline, backoff, self._commits, self._client, self.finder, DELETED)
 
     def _on_committed(self, commit: CommitBeforeJoin) -> None:
         self.invoke_completed_commit_callbacks()

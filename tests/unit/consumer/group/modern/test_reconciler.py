@@ -119,12 +119,14 @@ def test_the_commit_is_repeated_until_it_succeeds(
     assert len(broker.of(ApiKey.OFFSET_COMMIT)) == 3
 
 
+@pytest.mark.parametrize("error", [Errors.UNKNOWN_MEMBER_ID, Errors.UNKNOWN_TOPIC_OR_PARTITION])
 def test_a_refused_commit_does_not_keep_the_partition(
-    broker: ScriptedModernGroup, new_member: MemberFactory, time: MockTime
+    broker: ScriptedModernGroup, new_member: MemberFactory, time: MockTime, error: Errors
 ) -> None:
+    """Also not if its topic was deleted."""
     consumer = new_member(auto_commit_interval_ms=1_000_000)
     reading(broker, consumer)
-    broker.fail_next(ApiKey.OFFSET_COMMIT, Errors.UNKNOWN_MEMBER_ID)
+    broker.fail_next(ApiKey.OFFSET_COMMIT, error)
     broker.assign(t=[1])
     next_heartbeat(consumer, time)
     assert (T0 in broker.committed, consumer.assignment) == (False, {T1})
