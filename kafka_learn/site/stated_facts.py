@@ -58,7 +58,6 @@ PARTS = (
     Missing("Connect", "Connect", "chapter 8, Connect"),
     Missing("uReplicator", "uReplicator", "chapter 8, uReplicator"),
     Missing("share groups (KIP-932)", "共享组（KIP-932）", key=78),
-    Missing("the second version of transactions (KIP-890)", "事务的第二版（KIP-890）", api=ApiKey.END_TXN, version=5),
 )
 
 

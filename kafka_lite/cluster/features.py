@@ -31,7 +31,7 @@ class Feature(NamedTuple):
 
 FEATURES: Mapping[str, Feature] = MappingProxyType(
     {
-        TRANSACTION_VERSION: Feature(2, 0),
+        TRANSACTION_VERSION: Feature(2, 2),
         GROUP_VERSION: Feature(1, 1),
         SHARE_VERSION: Feature(1, 0),
     }

@@ -94,15 +94,16 @@ class DerivedState:
             return self.producers.last_records()
 
     def maybe_start_transaction_verification(
-        self, producer_id: int, sequence: int, epoch: int
+        self, producer_id: int, sequence: int, epoch: int, supports_epoch_bump: bool = False
     ) -> VerificationGuard | None:
         """Begin to verify that this partition is part of the producer's transaction, or continue.
 
-        Returns None if the transaction is already open in this log, and nothing needs to be verified.
+        Returns None if the transaction is already open in this log, and nothing needs to be verified. Raises ApiError
+        INVALID_PRODUCER_EPOCH. ``supports_epoch_bump``: see ``ProducerStateManager.maybe_start_verification``.
         """
         with self._lock:
             now_ms = self._time.milliseconds()
-            return self.producers.maybe_start_verification(producer_id, sequence, epoch, now_ms)
+            return self.producers.maybe_start_verification(producer_id, sequence, epoch, now_ms, supports_epoch_bump)
 
     def on_high_watermark_updated(self, high_watermark: int) -> None:
         """Forget the transactions whose markers are replicated."""

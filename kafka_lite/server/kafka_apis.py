@@ -56,7 +56,7 @@ OWN_CONNECTION = "own"
 SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     # An API that is not in this table is neither advertised nor served. A maximum below that of today's Kafka has its
     # reason beside it. The minimum is 0 everywhere, for clients of 0.8.
-    ApiKey.PRODUCE: ApiRange(0, 11),  # 12: transactions, second version
+    ApiKey.PRODUCE: ApiRange(0, 13),
     ApiKey.FETCH: ApiRange(0, 17),  # 18: high watermarks of followers, in KRaft only
     ApiKey.LIST_OFFSETS: ApiRange(0, 10),
     ApiKey.METADATA: ApiRange(0, 13),
@@ -82,9 +82,9 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.OFFSET_FOR_LEADER_EPOCH: ApiRange(0, 4),
     ApiKey.ADD_PARTITIONS_TO_TXN: ApiRange(0, 5),
     ApiKey.ADD_OFFSETS_TO_TXN: ApiRange(0, 4),
-    ApiKey.END_TXN: ApiRange(0, 4),  # 5: transactions, second version
+    ApiKey.END_TXN: ApiRange(0, 5),
     ApiKey.WRITE_TXN_MARKERS: ApiRange(0, 1),
-    ApiKey.TXN_OFFSET_COMMIT: ApiRange(0, 4),  # 5: transactions, second version
+    ApiKey.TXN_OFFSET_COMMIT: ApiRange(0, 5),
     ApiKey.DESCRIBE_ACLS: ApiRange(0, 3),
     ApiKey.CREATE_ACLS: ApiRange(0, 3),
     ApiKey.DELETE_ACLS: ApiRange(0, 3),

@@ -78,8 +78,7 @@ class KafkaServer:
         self._starting_thread: int | None = None
         self._is_to_stop = False
         """Whether there was a reason to stop before the broker had started."""
-        self._lock = threading.Lock()
-        self._stopped = threading.Event()
+        self._lock, self._stopped = threading.Lock(), threading.Event()
 
     # ── life ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -199,7 +198,7 @@ class KafkaServer:
         self._on_stop("work in progress", self._give_up_work)
 
     def _give_up_work(self) -> None:
-        """Abandon unfinished work, such as a request for thousands of topics, so that it does not delay a shutdown."""
+        """Abandon unfinished work, such as a request for thousands of topics: it must not delay a shutdown."""
         self.controller.initiate_shutdown()
         self.zk_client.zookeeper.stop_waiting_for_room()
         self.admin_manager.begin_shutdown()
@@ -309,8 +308,7 @@ class KafkaServer:
             self.shutdown,
             self.time,
         )
-        self.replica_manager = self._replicas.manager
-        self.replica_state_changes = self._replicas.state_changes
+        self.replica_manager, self.replica_state_changes = self._replicas.manager, self._replicas.state_changes
         self._replicas.startup()
         self._on_stop("replica manager", self._replicas.shutdown)
 
@@ -338,6 +336,8 @@ class KafkaServer:
             self.groups,
             self.producer_ids.generate_producer_id,
             self.metrics.registry,
+            self.scheduler,
+            self.features,
             self.time,
         )
         self.transactions.startup(self.zk_client)

@@ -167,7 +167,7 @@ class QuickRequests:
         records = expanded_bytes = 0
         partitions = len(body.topic_data)
         for topic in body.topic_data:
-            name = topic.name
+            name = topic.name or self._metadata_cache.topic_name(topic.topic_id) or ""
             partitions += len(topic.partition_data)
             if partitions > MAX_QUICK_PARTITIONS:
                 return False

@@ -73,7 +73,7 @@ CLAIMS: list[tuple[str, str, object]] = [
     ("architecture", r"Metadata 10 to (\d+), CreateTopics", SERVED_VERSIONS[ApiKey.METADATA].max_version),
     ("architecture", r"CreateTopics (\d+) and", SERVED_VERSIONS[ApiKey.CREATE_TOPICS].max_version),
     ("architecture", r"DeleteTopics (\d+) carry", SERVED_VERSIONS[ApiKey.DELETE_TOPICS].max_version),
-    ("architecture", r"Produce (\d+) waits for", SERVED_VERSIONS[ApiKey.PRODUCE].max_version + 1),
+    ("architecture", r"Produce (\d+) names topics", SERVED_VERSIONS[ApiKey.PRODUCE].max_version),
     ("architecture", r"what 0.10.2 sends: Fetch (\d+),", CURRENT_VERSION),
     ("architecture", r"OffsetCommit 2, ListOffsets (\d+)\.", LIST_OFFSETS_VERSION),
     ("chaos", r"partitions and (\w+) replicas each", REPLICAS),

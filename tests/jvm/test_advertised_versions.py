@@ -20,7 +20,6 @@ public final class AdvertisedApis {
     }
 }
 """
-TRANSACTIONS = "transactions of the second version (KIP-890, part 2)"
 SHARE_GROUPS = "share groups (KIP-932)"
 KRAFT = "the controllers of KRaft; ours are in ZooKeeper"
 NOT_SERVED = {
@@ -29,15 +28,12 @@ NOT_SERVED = {
     "DELETE_SHARE_GROUP_OFFSETS": (0, SHARE_GROUPS),
     "DESCRIBE_QUORUM": (2, KRAFT),
     "DESCRIBE_SHARE_GROUP_OFFSETS": (0, SHARE_GROUPS),
-    "END_TXN": (5, TRANSACTIONS),
     "FETCH": (18, "the high watermark of a follower, in KRaft only"),
-    "PRODUCE": (13, f"{TRANSACTIONS}; topic ids"),
     "REMOVE_RAFT_VOTER": (0, KRAFT),
     "SHARE_ACKNOWLEDGE": (1, SHARE_GROUPS),
     "SHARE_FETCH": (1, SHARE_GROUPS),
     "SHARE_GROUP_DESCRIBE": (1, SHARE_GROUPS),
     "SHARE_GROUP_HEARTBEAT": (1, SHARE_GROUPS),
-    "TXN_OFFSET_COMMIT": (5, TRANSACTIONS),
     "UNREGISTER_BROKER": (0, KRAFT),
     "STREAMS_GROUP_DESCRIBE": (-1, "Streams groups (KIP-1071), which 4.1 does not advertise either"),
     "STREAMS_GROUP_HEARTBEAT": (-1, "the same"),

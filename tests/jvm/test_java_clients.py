@@ -48,5 +48,10 @@ def test_javas_transactional_producer_works_with_our_broker(cluster: Cluster, ve
     topic, source = f"transactions-{version}", f"source-{version}"
     cluster.create_topic(topic, partitions=3)
     cluster.create_topic(source)
+    cluster.requests.clear()
     done = run_java("JavaTransactions", cluster.bootstrap_servers, topic, source, classpath=[classes, *jars])
     assert done.stdout.splitlines()[-1] == "OK", done.stdout + done.stderr
+    bumps = version == "4.1.0"  # its producer uses the second version of transactions
+    assert {seen.version for seen in cluster.requests.of("EndTxn")} == ({5} if bumps else {4})
+    assert bool(cluster.requests.of("AddPartitionsToTxn")) is not bumps
+    assert bool(cluster.requests.of("AddOffsetsToTxn")) is not bumps

@@ -17,6 +17,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.transaction import transaction_log
 from kafka_lite.coordinator.transaction.transaction_config import TransactionConfig
 from kafka_lite.coordinator.transaction.transaction_coordinator import (
+    EndTxnResult,
     InitProducerIdResult,
     TransactionCoordinator,
 )
@@ -46,6 +47,8 @@ class Transactions:
     def __init__(
         self, log: MemoryOffsetsLog | None = None, time: MockTime | None = None, *, epoch: int = 0, loaded: bool = True
     ) -> None:
+        self.transaction_version = 0
+        """The finalized level of the feature."""
         self.time = time or MockTime()
         self.log = log or MemoryOffsetsLog()
         self.scheduler = MockScheduler(self.time)
@@ -54,7 +57,9 @@ class Transactions:
             transactional_id_expiration_ms=EXPIRATION_MS,
             remove_expired_interval_ms=EXPIRATION_CHECK_MS,
         )
-        self.manager = TransactionStateManager(config, self.log, self.scheduler, self.time)
+        self.manager = TransactionStateManager(
+            config, self.log, self.scheduler, self.time, lambda: self.transaction_version
+        )
         self.leaders: dict[TopicPartition, int | None] = {}
         """The leaders that are not this broker."""
         self.marker_errors: dict[TopicPartition, Errors] = {}
@@ -153,12 +158,16 @@ class Transactions:
         return result.producer
 
     def add(
-        self, producer: tuple[int, int], partitions: Collection[TopicPartition], transactional_id: str = TXN_ID
+        self,
+        producer: tuple[int, int],
+        partitions: Collection[TopicPartition],
+        transactional_id: str = TXN_ID,
+        client_version: int = 0,
     ) -> Errors | None:
         """Send AddPartitionsToTxn; None if there is no response yet."""
         errors: list[Errors] = []
         self.coordinator.handle_add_partitions(
-            transactional_id, ProducerIdAndEpoch(*producer), partitions, errors.append
+            transactional_id, ProducerIdAndEpoch(*producer), partitions, errors.append, client_version
         )
         return errors[0] if errors else None
 
@@ -167,6 +176,12 @@ class Transactions:
         errors: list[Errors] = []
         self.coordinator.handle_end_transaction(transactional_id, ProducerIdAndEpoch(*producer), commit, errors.append)
         return errors[0] if errors else None
+
+    def end_and_bump(self, producer: tuple[int, int], *, commit: bool) -> EndTxnResult | None:
+        """Send EndTxn 5; None if there is no response yet."""
+        results: list[EndTxnResult] = []
+        self.coordinator.handle_bumped_end(TXN_ID, ProducerIdAndEpoch(*producer), commit, results.append)
+        return results[0] if results else None
 
     def logged(self) -> list[tuple[str, TransactionState | None]]:
         """The ids and states in the log, in order of each partition; None for a tombstone."""
@@ -184,6 +199,7 @@ class Transactions:
         log = MemoryOffsetsLog()
         log.logs = self.log.logs
         other = Transactions(log, self.time, loaded=False)
+        other.transaction_version = self.transaction_version
         other.next_producer_id = self.next_producer_id
         other.leaders, other.marker_errors = self.leaders, self.marker_errors
         other.elect(epoch)

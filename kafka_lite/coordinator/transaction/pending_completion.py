@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.transaction.transaction_metadata import TransactionMetadata, TxnTransitMetadata
 from kafka_lite.coordinator.transaction.transaction_state_manager import TransactionStateManager
@@ -25,6 +26,11 @@ class PendingCompletion:
     transit: TxnTransitMetadata
     is_finishing: bool = False
     """Whether all markers are written, and the end is being appended."""
+
+    def __post_init__(self) -> None:
+        current = self.metadata.current
+        self.producer = ProducerIdAndEpoch(current.producer_id, current.producer_epoch)
+        """As decided. ``transit`` may have another id, which the producer gets after this transaction."""
 
     def remove(self, partitions: Iterable[TopicPartition]) -> None:
         """Take out partitions that need no marker any more."""
@@ -54,7 +60,7 @@ class Markers:
     @property
     def producer_id(self) -> int:
         """The producer whose transaction they end."""
-        return self.completion.transit.producer_id
+        return self.completion.producer.producer_id
 
     def to_request_part(self) -> WritableTxnMarker:
         """Their part of a request."""
@@ -63,7 +69,7 @@ class Markers:
             topics.setdefault(topic, WritableTxnMarkerTopic(name=topic)).partition_indexes.append(partition)
         return WritableTxnMarker(
             producer_id=self.producer_id,
-            producer_epoch=self.completion.transit.producer_epoch,
+            producer_epoch=self.completion.producer.epoch,
             transaction_result=self.completion.commit,
             topics=list(topics.values()),
             coordinator_epoch=self.completion.coordinator_epoch,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import NamedTuple
 
 from kafka_lite.common.errors import ApiError, Errors
@@ -14,6 +15,7 @@ from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.coordinator.transaction.bumped_ends import prepare_bumped_end
 from kafka_lite.coordinator.transaction.pending_completion import PendingCompletion
 from kafka_lite.coordinator.transaction.transaction_marker_channel_manager import TransactionMarkerChannelManager
 from kafka_lite.coordinator.transaction.transaction_metadata import (
@@ -29,6 +31,8 @@ from kafka_lite.record.record import NO_PRODUCER_EPOCH
 logger = logging.getLogger(__name__)
 
 _State = TransactionState
+FIRST_VERSION_WITH_BUMPS = 2
+"""From this level of ``transaction.version`` on, the end of a transaction raises the epoch."""
 
 
 class InitProducerIdResult(NamedTuple):
@@ -36,6 +40,13 @@ class InitProducerIdResult(NamedTuple):
 
     producer: ProducerIdAndEpoch
     error: Errors = Errors.NONE
+
+
+class EndTxnResult(NamedTuple):
+    """The id and epoch with which the producer continues, or an error."""
+
+    error: Errors
+    producer: ProducerIdAndEpoch = ProducerIdAndEpoch()
 
 
 def _refused(error: Errors) -> InitProducerIdResult:
@@ -168,11 +179,17 @@ class TransactionCoordinator:
         producer: ProducerIdAndEpoch,
         partitions: Collection[TopicPartition],
         respond: Callable[[Errors], None],
+        client_version: int = 0,
     ) -> None:
-        """Add partitions to the transaction, before the producer writes to them."""
+        """Add partitions to the transaction, before the producer writes to them.
+
+        ``client_version`` is 2 if the partition's leader adds it, since the producer does not (KIP-890).
+        """
         try:
             coordinator_epoch, metadata = self._known(transactional_id)
             with metadata.lock:
+                if metadata.is_pending:  # first: the producer may have the id that is being written
+                    raise Errors.CONCURRENT_TRANSACTIONS.exception()
                 self._check_producer(metadata, producer)
                 if metadata.is_busy:
                     raise Errors.CONCURRENT_TRANSACTIONS.exception()
@@ -180,6 +197,7 @@ class TransactionCoordinator:
                     transit = None
                 else:
                     transit = metadata.prepare_add_partitions(partitions, self._time.milliseconds())
+                    transit = replace(transit, client_transaction_version=client_version)
         except ApiError as failure:
             respond(failure.error)
             return
@@ -232,6 +250,41 @@ class TransactionCoordinator:
         target = _State.PREPARE_COMMIT if commit else _State.PREPARE_ABORT
         self._end(transactional_id, producer, target, True, respond)
 
+    def handle_bumped_end(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        commit: bool,
+        respond: Callable[[EndTxnResult], None],
+        *,
+        from_client: bool = True,
+    ) -> None:
+        """The same with the next epoch, or with another producer id if the epochs are used up (EndTxn 5, KIP-890)."""
+        target = _State.PREPARE_COMMIT if commit else _State.PREPARE_ABORT
+        try:
+            coordinator_epoch, metadata = self._known(transactional_id)
+            with metadata.lock:
+                transit = prepare_bumped_end(
+                    metadata, producer, target, from_client, self._generate_producer_id, self._time.milliseconds()
+                )
+                current = metadata.current
+        except ApiError as failure:
+            respond(EndTxnResult(failure.error))
+            return
+        if transit is None:
+            given = ProducerIdAndEpoch(current.producer_id, current.producer_epoch)
+            respond(EndTxnResult(Errors.NONE, given))
+            return
+
+        def on_decided(error: Errors) -> None:
+            if error is Errors.NONE:
+                self.complete(coordinator_epoch, metadata)  # first, as in _end
+                respond(EndTxnResult(error, transit.producer_after_the_end))
+            else:
+                respond(EndTxnResult(error))
+
+        self.manager.append(metadata, coordinator_epoch, transit, on_decided)
+
     def _end(
         self,
         transactional_id: str,
@@ -241,6 +294,11 @@ class TransactionCoordinator:
         respond: Callable[[Errors], None],
     ) -> None:
         """``producer`` has the raised epoch if the coordinator itself aborts (``from_client`` is false)."""
+        if not from_client and self.manager.transaction_version() >= FIRST_VERSION_WITH_BUMPS:
+            self.handle_bumped_end(
+                transactional_id, producer, False, lambda result: respond(result.error), from_client=False
+            )
+            return
         try:
             coordinator_epoch, metadata = self._known(transactional_id)
             with metadata.lock:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.transaction.transaction_state import PREPARED, VALID_PREVIOUS_STATES, TransactionState
 from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_TIMESTAMP
@@ -28,7 +29,11 @@ class TxnTransitMetadata:
     """The state of a transactional id that one record of ``__transaction_state`` holds.
 
     ``last_producer_id`` and ``last_producer_epoch`` are those before the last InitProducerId, by which its retry is
-    recognized (KIP-360). They are not in the log. Times are in ms.
+    recognized (KIP-360). Times are in ms.
+
+    With ``transaction.version`` 2, EndTxn raises the epoch (KIP-890). If the epochs of the id are used up, the decision
+    reserves another id, ``next_producer_id``, which the producer gets once the transaction has ended; until then it is
+    NO_PRODUCER_ID. ``client_transaction_version`` is 2 if the last request of the producer was of that kind.
     """
 
     producer_id: int
@@ -40,6 +45,15 @@ class TxnTransitMetadata:
     topic_partitions: frozenset[TopicPartition]
     start_timestamp_ms: int
     last_update_timestamp_ms: int
+    next_producer_id: int = NO_PRODUCER_ID
+    client_transaction_version: int = 0
+
+    @property
+    def producer_after_the_end(self) -> ProducerIdAndEpoch:
+        """The id and epoch of the producer once the transaction has ended."""
+        if self.next_producer_id != NO_PRODUCER_ID:
+            return ProducerIdAndEpoch(self.next_producer_id, 0)
+        return ProducerIdAndEpoch(self.producer_id, self.producer_epoch)
 
 
 def new_transactional_id(producer_id: int, timeout_ms: int, now_ms: int) -> TxnTransitMetadata:
@@ -157,16 +171,17 @@ class TransactionMetadata:
         """Give the producer another id with epoch 0: the epochs of its id are used up."""
         current = self.current
         return self._prepare(
-            TxnTransitMetadata(
-                producer_id,
-                0,
-                current.producer_id,
-                current.producer_epoch if remember_last_epoch else NO_PRODUCER_EPOCH,
-                timeout_ms,
-                TransactionState.EMPTY,
-                frozenset(),
-                NO_TIMESTAMP,
-                now_ms,
+            dataclasses.replace(
+                current,
+                producer_id=producer_id,
+                producer_epoch=0,
+                last_producer_id=current.producer_id,
+                last_producer_epoch=current.producer_epoch if remember_last_epoch else NO_PRODUCER_EPOCH,
+                timeout_ms=timeout_ms,
+                state=TransactionState.EMPTY,
+                topic_partitions=frozenset(),
+                start_timestamp_ms=NO_TIMESTAMP,
+                last_update_timestamp_ms=now_ms,
             )
         )
 
@@ -210,22 +225,53 @@ class TransactionMetadata:
         """Decide: ``state`` is PREPARE_COMMIT or PREPARE_ABORT. The partitions stay: all of them need markers."""
         return self._prepare(dataclasses.replace(self.current, state=state, last_update_timestamp_ms=now_ms))
 
+    def prepare_bumped_abort_or_commit(
+        self, state: TransactionState, next_producer_id: int, now_ms: int
+    ) -> TxnTransitMetadata:
+        """Decide, and raise the epoch: no batch of this transaction can be appended after the markers (KIP-890).
+
+        ``next_producer_id`` is NO_PRODUCER_ID unless the epochs of the producer's id are used up. An abort without a
+        transaction begins it now. A pending fence becomes this abort: both raise the same epoch.
+        """
+        current = self.current
+        self.pending_state = None if self.pending_state is TransactionState.PREPARE_EPOCH_FENCE else self.pending_state
+        return self._prepare(
+            dataclasses.replace(
+                current,
+                producer_epoch=current.producer_epoch + 1,
+                last_producer_epoch=current.producer_epoch,
+                state=state,
+                start_timestamp_ms=current.start_timestamp_ms if self.state is TransactionState.ONGOING else now_ms,
+                last_update_timestamp_ms=now_ms,
+                next_producer_id=next_producer_id,
+                client_transaction_version=2,
+            )
+        )
+
     def prepare_complete(self, now_ms: int) -> TxnTransitMetadata:
         """End the transaction, once all markers are written: no partition is left in it.
 
-        If the epoch had been raised for this abort, that is over: ``has_failed_epoch_fence`` becomes false.
+        If the epoch had been raised for this abort, that is over: ``has_failed_epoch_fence`` becomes false. If the
+        decision reserved another producer id, the producer has it from now on, with epoch 0
+        (``producer_after_the_end``); its id before is ``last_producer_id``, and none is reserved any more.
         """
         completed = {
             TransactionState.PREPARE_COMMIT: TransactionState.COMPLETE_COMMIT,
             TransactionState.PREPARE_ABORT: TransactionState.COMPLETE_ABORT,
         }
         self.has_failed_epoch_fence = False
+        producer = self.current.producer_after_the_end
+        rotated = producer.producer_id != self.current.producer_id
         return self._prepare(
             dataclasses.replace(
                 self.current,
+                producer_id=producer.producer_id,
+                producer_epoch=producer.epoch,
+                last_producer_id=self.current.producer_id if rotated else self.current.last_producer_id,
                 state=completed[self.state],
                 topic_partitions=frozenset(),
                 last_update_timestamp_ms=now_ms,
+                next_producer_id=NO_PRODUCER_ID,
             )
         )
 

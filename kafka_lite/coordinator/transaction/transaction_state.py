@@ -17,7 +17,7 @@ class TransactionState(IntEnum):
     """The producer has its id and epoch, and no transaction yet.
 
     Action: accept the first partitions of a transaction. Transition: to ONGOING with these, to EMPTY when a producer
-    starts, to DEAD when the id expires.
+    starts, to PREPARE_ABORT on an abort by EndTxn 5, to DEAD when the id expires.
     """
     ONGOING = 1
     """Partitions are in the transaction.
@@ -67,7 +67,9 @@ VALID_PREVIOUS_STATES: Mapping[TransactionState, frozenset[TransactionState]] = 
         _S.EMPTY: frozenset({_S.EMPTY, _S.COMPLETE_COMMIT, _S.COMPLETE_ABORT}),
         _S.ONGOING: frozenset({_S.ONGOING, _S.EMPTY, _S.COMPLETE_COMMIT, _S.COMPLETE_ABORT}),
         _S.PREPARE_COMMIT: frozenset({_S.ONGOING}),
-        _S.PREPARE_ABORT: frozenset({_S.ONGOING, _S.PREPARE_EPOCH_FENCE}),
+        _S.PREPARE_ABORT: frozenset(
+            {_S.ONGOING, _S.PREPARE_EPOCH_FENCE, _S.EMPTY, _S.COMPLETE_COMMIT, _S.COMPLETE_ABORT}
+        ),
         _S.COMPLETE_COMMIT: frozenset({_S.PREPARE_COMMIT}),
         _S.COMPLETE_ABORT: frozenset({_S.PREPARE_ABORT}),
         _S.DEAD: frozenset({_S.EMPTY, _S.COMPLETE_COMMIT, _S.COMPLETE_ABORT}),
@@ -83,6 +85,9 @@ VALID_PREVIOUS_STATES: Mapping[TransactionState, frozenset[TransactionState]] = 
       ▲                      │  │  └ EndTxn(abort) ──▶ PrepareAbort ─────────────────▶ CompleteAbort
       │                      │  └ InitProducerId, timeout  ▶ PrepareEpochFence ▶ PrepareAbort      │
       └── InitProducerId ◀───┴──────────────────────────────────────────────────────────────── ◀──┘
+
+With ``transaction.version`` 2, a producer may abort a transaction that has no partition yet, since it does not know
+whether its first batch has arrived: from Empty, CompleteCommit and CompleteAbort to PrepareAbort.
 """
 
 FINISHED = frozenset({_S.EMPTY, _S.COMPLETE_COMMIT, _S.COMPLETE_ABORT})

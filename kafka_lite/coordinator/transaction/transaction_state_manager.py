@@ -83,8 +83,17 @@ class TransactionStateManager:
     waits for appends that have passed this check.
     """
 
-    def __init__(self, config: TransactionConfig, log: OffsetsLog, scheduler: Scheduler, time: Time) -> None:
+    def __init__(
+        self,
+        config: TransactionConfig,
+        log: OffsetsLog,
+        scheduler: Scheduler,
+        time: Time,
+        transaction_version: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """``transaction_version`` returns the finalized level of the feature."""
         self.config = config
+        self.transaction_version = transaction_version
         self.metrics = TransactionStateManagerMetrics()
         self._log = log
         self._scheduler = scheduler
@@ -206,7 +215,7 @@ class TransactionStateManager:
                 logger.info(message, metadata.transactional_id, transit.state.title, result.error.name)
             respond(error)
 
-        value = transaction_log.value_of(transit)
+        value = transaction_log.value_of(transit, self.transaction_version())
         self._append_record(metadata, coordinator_epoch, value, on_appended)
 
     def is_current(self, metadata: TransactionMetadata, coordinator_epoch: int) -> bool:

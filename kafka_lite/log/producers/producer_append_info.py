@@ -141,7 +141,13 @@ class ProducerAppendInfo:
         logger.log(level, "%s", message)
 
     def _check_lowest_sequence(self, first_seq: int, offset: int) -> None:
-        """Raise OUT_OF_ORDER_SEQUENCE_NUMBER if an earlier batch of the transaction has not been verified yet."""
+        """Raise OUT_OF_ORDER_SEQUENCE_NUMBER if an earlier batch of the transaction has not been verified yet.
+
+        A producer whose epoch is raised after every transaction begins with 0 where it is unknown, too.
+        """
+        is_bumped = self._verification is not None and self._verification.supports_epoch_bump
+        if is_bumped and first_seq != 0 and self._current_entry.is_empty:
+            raise self._out_of_order(offset, f"{first_seq} (incoming seq. number) instead of 0")
         if self._verification is not None and first_seq > self._verification.lowest_sequence:
             lowest = self._verification.lowest_sequence
             raise self._out_of_order(offset, f"{first_seq} (incoming seq. number), {lowest} (not verified yet)")

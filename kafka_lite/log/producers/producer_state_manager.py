@@ -156,9 +156,9 @@ class ProducerStateManager:
         """Merge batches that have been appended."""
         if append_info.changes_transactions:
             self.transactions, _ = _after(self.transactions, [append_info])
-        if append_info.has_transactional:
-            self._verifications.pop(append_info.producer_id, None)
         updated = append_info.updated_entry
+        if append_info.has_transactional and not self._is_of_next_transaction(updated):
+            self._verifications.pop(append_info.producer_id, None)
         current = self._producers.get(updated.producer_id)
         if current is None:
             self._producers[updated.producer_id] = updated
@@ -192,20 +192,31 @@ class ProducerStateManager:
 
     # -- transactions ------------------------------------------------------------------------------------------------
 
-    def has_ongoing_transaction(self, producer_id: int) -> bool:
-        """Whether the producer has a transaction open in this log."""
+    def has_ongoing_transaction(self, producer_id: int, epoch: int) -> bool:
+        """Whether the producer has a transaction of this epoch open in this log."""
         entry = self._producers.get(producer_id)
-        return entry is not None and entry.current_txn_first_offset is not None
+        return entry is not None and entry.current_txn_first_offset is not None and entry.producer_epoch == epoch
 
     def maybe_start_verification(
-        self, producer_id: int, sequence: int, epoch: int, now_ms: int
+        self, producer_id: int, sequence: int, epoch: int, now_ms: int, supports_epoch_bump: bool = False
     ) -> VerificationGuard | None:
-        """Begin to verify a transactional batch, or continue. None if its transaction is already open in this log."""
-        if self.has_ongoing_transaction(producer_id):
+        """Begin to verify a transactional batch, or continue. None if its transaction is already open in this log.
+
+        ``supports_epoch_bump``: whether the producer's epoch is raised after every transaction. Raises ApiError
+        INVALID_PRODUCER_EPOCH for an epoch before the last one.
+        """
+        last = self._producers.get(producer_id)
+        if last is not None and epoch < last.producer_epoch:
+            raise Errors.INVALID_PRODUCER_EPOCH.exception(
+                f"Epoch of producer {producer_id} in {self._topic_partition} is {epoch}, which is smaller than the "
+                f"last seen epoch {last.producer_epoch}"
+            )
+        if self.has_ongoing_transaction(producer_id, epoch):
             return None
         entry = self._verifications.get(producer_id)
         if entry is None:
-            entry = self._verifications[producer_id] = VerificationStateEntry(now_ms, sequence, epoch)
+            entry = VerificationStateEntry(now_ms, sequence, epoch, supports_epoch_bump)
+            self._verifications[producer_id] = entry
         else:
             entry.maybe_update_lowest_sequence_and_epoch(sequence, epoch)
         return entry.verification_guard
@@ -213,10 +224,20 @@ class ProducerStateManager:
     def _lacks_verification(self, batch: DefaultRecordBatch, guard: VerificationGuard | None) -> bool:
         if not self._config.transaction_verification_enabled or not batch.is_transactional or batch.is_control:
             return False
-        if self.has_ongoing_transaction(batch.producer_id):
+        if self.has_ongoing_transaction(batch.producer_id, batch.producer_epoch):
             return False
         entry = self._verifications.get(batch.producer_id)
         return entry is None or guard is None or entry.verification_guard is not guard
+
+    def _is_of_next_transaction(self, ended: ProducerStateEntry) -> bool:
+        """Whether the producer's verification is that of the transaction after the one that a marker has ended."""
+        entry = self._verifications.get(ended.producer_id)
+        return (
+            entry is not None
+            and entry.supports_epoch_bump
+            and entry.epoch == ended.producer_epoch
+            and ended.current_txn_first_offset is None
+        )
 
     def has_late_transaction(self, now_ms: int, max_timeout_ms: int) -> bool:
         """Whether the oldest open transaction should have ended: most likely no coordinator will end it.

@@ -25,16 +25,20 @@ class VerificationStateEntry:
 
     The entry also keeps the lowest sequence number that the producer has tried. If its verification fails and is
     retried, the batches after it must not be appended before it.
+
+    If the producer's epoch is raised after every transaction (KIP-890), its next transaction may begin before the
+    marker of the last one arrives. That marker has the epoch of the next transaction, whose entry it leaves in place.
     """
 
-    __slots__ = ("epoch", "lowest_sequence", "timestamp", "verification_guard")
+    __slots__ = ("epoch", "lowest_sequence", "supports_epoch_bump", "timestamp", "verification_guard")
 
-    def __init__(self, timestamp: int, sequence: int, epoch: int) -> None:
+    def __init__(self, timestamp: int, sequence: int, epoch: int, supports_epoch_bump: bool = False) -> None:
         self.timestamp = timestamp
         """When the verification began, in ms; determines when the entry expires."""
         self.verification_guard = VerificationGuard()
         self.lowest_sequence = sequence
         self.epoch = epoch
+        self.supports_epoch_bump = supports_epoch_bump
 
     def maybe_update_lowest_sequence_and_epoch(self, sequence: int, epoch: int) -> None:
         """Note another attempt. A newer epoch begins with new sequence numbers; an older one changes nothing."""

@@ -5,9 +5,23 @@ Kafka 0.10.2: clients/.../common/requests/ProduceRequest.java, ProduceResponse.j
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from kafka_lite.common.sendable import Part
 from kafka_lite.protocol.api_key import ApiKey
-from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, int32, int64, nested, records_, string
+from kafka_lite.protocol.schema import (
+    Request,
+    Response,
+    Struct,
+    array,
+    int16,
+    int32,
+    int64,
+    nested,
+    records_,
+    string,
+    uuid_,
+)
 
 
 class PartitionProduceData(Struct):
@@ -20,11 +34,12 @@ class PartitionProduceData(Struct):
 class TopicProduceData(Struct):
     """The records for one topic."""
 
-    name: str = string()
+    name: str = string(versions="0-12", ignorable=True)
+    topic_id: UUID = uuid_(versions="13+", ignorable=True)
     partition_data: list[PartitionProduceData] = array(PartitionProduceData)
 
 
-class ProduceRequest(Request, api_key=ApiKey.PRODUCE, versions="0-11", flexible="9+"):
+class ProduceRequest(Request, api_key=ApiKey.PRODUCE, versions="0-13", flexible="9+"):
     """Batches of records, by topic and partition.
 
     With acks 0 there is no response; the broker can only signal an error by closing the connection.
@@ -35,6 +50,8 @@ class ProduceRequest(Request, api_key=ApiKey.PRODUCE, versions="0-11", flexible=
         v7   records may be compressed with zstd
         v9   compact lengths and tagged fields
         v11  the client understands TRANSACTION_ABORTABLE
+        v12  the leader adds the partition to the transaction (KIP-890): no AddPartitionsToTxn before
+        v13  topic ids instead of names (KIP-516)
     """
 
     transactional_id: str | None = string(versions="3+", nullable="3+", default=None)  # null outside of transactions
@@ -74,7 +91,8 @@ class PartitionProduceResponse(Struct):
 class TopicProduceResponse(Struct):
     """The outcome for one topic."""
 
-    name: str = string()
+    name: str = string(versions="0-12", ignorable=True)
+    topic_id: UUID = uuid_(versions="13+", ignorable=True)
     partition_responses: list[PartitionProduceResponse] = array(PartitionProduceResponse)
 
 
@@ -87,7 +105,7 @@ class NodeEndpoint(Struct):
     rack: str | None = string(versions="10+", nullable="10+", default=None)
 
 
-class ProduceResponse(Response, api_key=ApiKey.PRODUCE, versions="0-11", flexible="9+"):
+class ProduceResponse(Response, api_key=ApiKey.PRODUCE, versions="0-13", flexible="9+"):
     """The offsets of the appended records.
 
     v1   throttle_time_ms
@@ -98,6 +116,7 @@ class ProduceResponse(Response, api_key=ApiKey.PRODUCE, versions="0-11", flexibl
     v9   compact lengths and tagged fields
     v10  reports a new leader, so that the client need not request metadata (KIP-951)
     v11  TRANSACTION_ABORTABLE is possible
+    v13  topic ids instead of names
     """
 
     responses: list[TopicProduceResponse] = array(TopicProduceResponse)

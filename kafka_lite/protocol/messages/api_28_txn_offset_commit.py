@@ -25,12 +25,13 @@ class TxnOffsetCommitRequestTopic(Struct):
     partitions: list[TxnOffsetCommitRequestPartition] = array(TxnOffsetCommitRequestPartition)
 
 
-class TxnOffsetCommitRequest(Request, api_key=ApiKey.TXN_OFFSET_COMMIT, versions="0-4", flexible="3+"):
+class TxnOffsetCommitRequest(Request, api_key=ApiKey.TXN_OFFSET_COMMIT, versions="0-5", flexible="3+"):
     """The offsets, sent to the coordinator of the group.
 
     v2  committed_leader_epoch
     v3  compact lengths and tagged fields, generation and member of the consumer, which must be current
     v4  TRANSACTION_ABORTABLE is possible
+    v5  the coordinator adds the group's partition to the transaction (KIP-890): no AddOffsetsToTxn before
     """
 
     transactional_id: str = string()
@@ -57,7 +58,7 @@ class TxnOffsetCommitResponseTopic(Struct):
     partitions: list[TxnOffsetCommitResponsePartition] = array(TxnOffsetCommitResponsePartition)
 
 
-class TxnOffsetCommitResponse(Response, api_key=ApiKey.TXN_OFFSET_COMMIT, versions="0-4", flexible="3+"):
+class TxnOffsetCommitResponse(Response, api_key=ApiKey.TXN_OFFSET_COMMIT, versions="0-5", flexible="3+"):
     """Whether each offset was accepted.
 
     v1  a throttling broker responds at once and mutes the connection afterwards

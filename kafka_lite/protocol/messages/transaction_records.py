@@ -33,6 +33,7 @@ class TransactionLogValue(Message, versions="0-1", flexible="1+"):
     previous_producer_id: int = int64(versions="1+", default=-1, tag=0)
     next_producer_id: int = int64(versions="1+", default=-1, tag=1)
     producer_epoch: int = int16()
+    next_producer_epoch: int = int16(versions="1+", default=-1, tag=3)  # of KIP-939, not used yet
     transaction_timeout_ms: int = int32()
     # 0 Empty, 1 Ongoing, 2 PrepareCommit, 3 PrepareAbort, 4 CompleteCommit, 5 CompleteAbort, 6 Dead
     transaction_status: int = int8()

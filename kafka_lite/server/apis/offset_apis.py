@@ -29,8 +29,9 @@ from kafka_lite.protocol.messages import api_09_offset_fetch as offset_fetch
 from kafka_lite.protocol.messages import api_28_txn_offset_commit as txn_offset_commit
 from kafka_lite.protocol.messages import api_47_offset_delete as offset_delete
 from kafka_lite.server.apis.api_handler import Respond, error_for_version
-from kafka_lite.server.apis.offset_topic_ids import by_topic_ids
+from kafka_lite.server.apis.topic_ids.offset_topic_ids import by_topic_ids
 from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.transactions.add_partitions_to_txn_manager import TransactionSupportedOperation
 from kafka_lite.server.transactions.transaction_verification import TransactionVerification
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import ZkError
@@ -42,7 +43,6 @@ ZOOKEEPER_VERSION = 0
 FIRST_COMMIT_VERSION_WITH_MEMBER_EPOCH = 9
 FIRST_FETCH_VERSION_WITH_GROUP_ERROR = 2
 FIRST_FETCH_VERSION_WITH_MANY_GROUPS = 8
-FIRST_TXN_COMMIT_VERSION_WITH_ABORTABLE = 4
 NOT_GIVEN = -1
 """A timestamp or retention time that the client leaves to the broker."""
 
@@ -167,12 +167,10 @@ class OffsetApis:
             return
         producer = ProducerIdAndEpoch(body.producer_id, body.producer_epoch)
         committer = Committer(body.member_id, body.generation_id, body.group_instance_id)
-        knows_abortable = request.header.api_version >= FIRST_TXN_COMMIT_VERSION_WITH_ABORTABLE
+        operation = TransactionSupportedOperation.of_txn_offset_commit(request.header.api_version)
 
         def verify(topic_partition: TopicPartition, on_verified: OnVerified) -> None:
-            self._verification.verify_offsets(
-                body.transactional_id, producer, topic_partition, knows_abortable, on_verified
-            )
+            self._verification.verify_offsets(body.transactional_id, producer, topic_partition, operation, on_verified)
 
         self._offsets.handle_txn_commit_offsets(body.group_id, producer, committer, offsets, send, verify)
 

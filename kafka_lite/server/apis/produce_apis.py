@@ -27,11 +27,13 @@ from kafka_lite.record.default_record_batch import (
 from kafka_lite.record.record import MAGIC_V2, NO_PRODUCER_ID
 from kafka_lite.record.record_batch import CODEC_MASK, LOG_OVERHEAD
 from kafka_lite.record.records import first_batch
-from kafka_lite.server.apis.api_handler import Respond, error_for_version
+from kafka_lite.server.apis.api_handler import Handler, Respond, error_for_version
 from kafka_lite.server.apis.leader_hints import UNKNOWN_LEADER, CurrentLeader
+from kafka_lite.server.apis.topic_ids.offset_topic_ids import TopicNames
+from kafka_lite.server.apis.topic_ids.produce_topic_ids import by_produce_topic_ids
 from kafka_lite.server.produce_status import PartitionResponse
 from kafka_lite.server.replica_manager import ReplicaManager
-from kafka_lite.server.transactions.add_partitions_to_txn_manager import PartitionErrors
+from kafka_lite.server.transactions.add_partitions_to_txn_manager import PartitionErrors, TransactionSupportedOperation
 from kafka_lite.server.transactions.transaction_verification import Guards, TransactionVerification
 
 logger = logging.getLogger(__name__)
@@ -40,7 +42,6 @@ ADMIN_CLIENT_ID = "__admin_client"
 """The client id that may write to internal topics, as in Kafka."""
 FIRST_VERSION_WITH_ZSTD = 7
 FIRST_VERSION_WITH_LEADER = 10
-FIRST_VERSION_WITH_ABORTABLE = 11
 LATER_ERRORS = {
     Errors.KAFKA_STORAGE_ERROR: (4, Errors.NOT_LEADER_OR_FOLLOWER),
     Errors.INVALID_RECORD: (3, Errors.CORRUPT_MESSAGE),
@@ -74,14 +75,21 @@ class ProduceApis:
         close_connection: Callable[[Request], None],
         verification: TransactionVerification,
         current_leader: CurrentLeader = lambda _partition, _listener: UNKNOWN_LEADER,
+        topics: TopicNames | None = None,
     ) -> None:
+        """``topics`` knows the names of topic ids; None if no client sends any."""
         self._replicas = replica_manager
         self._current_leader = current_leader
         self._verification = verification
         self._close_connection = close_connection
+        by_ids = None if topics is None else by_produce_topic_ids(topics, close_connection, self._produce)
+        self._by_name_or_id: Handler = by_ids or self._produce
 
     def handle_produce(self, request: Request, body: produce.ProduceRequest, respond: Respond) -> None:
         """Append every partition's records, and respond when the request's ``acks`` are satisfied."""
+        self._by_name_or_id(request, body, respond)
+
+    def _produce(self, request: Request, body: produce.ProduceRequest, respond: Respond) -> None:
         entries: dict[TopicPartition, Buffer] = {}
         refused: dict[TopicPartition, PartitionResponse] = {}
         for topic in body.topic_data:
@@ -116,9 +124,11 @@ class ProduceApis:
             _forget_records(body)
             return
 
+        operation = TransactionSupportedOperation.of_produce(request.header.api_version)
+
         def append(errors: PartitionErrors, guards: Guards) -> None:
             for topic_partition, error in errors.items():
-                refused[topic_partition] = _unverified(error)
+                refused[topic_partition] = _unverified(error, operation)
                 del entries[topic_partition]
             if entries:
                 self._replicas.append_records(
@@ -128,8 +138,7 @@ class ProduceApis:
                 send({})
             _forget_records(body)
 
-        knows_abortable = request.header.api_version >= FIRST_VERSION_WITH_ABORTABLE
-        _verify(self._verification, body.transactional_id, entries, knows_abortable, append)
+        _verify(self._verification, body.transactional_id, entries, operation, append)
 
     def _check_produce(
         self, request: Request, body: produce.ProduceRequest, topic_partition: TopicPartition, records: Buffer
@@ -220,7 +229,7 @@ def _verify(
     verification: TransactionVerification,
     transactional_id: str,
     entries: Mapping[TopicPartition, Buffer],
-    knows_abortable: bool,
+    operation: TransactionSupportedOperation,
     on_verified: Callable[[PartitionErrors, Guards], None],
 ) -> None:
     """Verify that the partitions of transactional batches are part of the transaction."""
@@ -236,7 +245,7 @@ def _verify(
     elif len(producers) > 1:
         on_verified(dict.fromkeys(entries, Errors.INVALID_PRODUCER_ID_MAPPING), {})
     else:
-        verification.verify(transactional_id, producers.pop(), sequences, knows_abortable, on_verified)
+        verification.verify(transactional_id, producers.pop(), sequences, operation, on_verified)
 
 
 def _forget_records(body: produce.ProduceRequest) -> None:
@@ -246,8 +255,10 @@ def _forget_records(body: produce.ProduceRequest) -> None:
             partition.records = None
 
 
-def _unverified(error: Errors) -> PartitionResponse:
-    """The response for a partition that is not verified."""
+def _unverified(error: Errors, operation: TransactionSupportedOperation) -> PartitionResponse:
+    """The response for a partition that is not verified, or not added."""
+    if error is Errors.CONCURRENT_TRANSACTIONS and operation.supports_epoch_bump:
+        return PartitionResponse(error)  # such a producer knows it, and it is no failure
     if error is Errors.INVALID_TXN_STATE:
         return PartitionResponse(error, error_message="the partition is not part of the transaction")
     if error in UNVERIFIED_FOR_NOW:

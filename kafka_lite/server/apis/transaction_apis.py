@@ -14,7 +14,7 @@ from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_names import is_internal
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.modern.regular_expressions import matching_topics
-from kafka_lite.coordinator.transaction.transaction_coordinator import TransactionCoordinator
+from kafka_lite.coordinator.transaction.transaction_coordinator import EndTxnResult, TransactionCoordinator
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_24_add_partitions_to_txn as add_partitions
@@ -28,6 +28,7 @@ from kafka_lite.server.metadata_cache import MetadataCache
 LATER_ERRORS = {Errors.PRODUCER_FENCED: (2, Errors.INVALID_PRODUCER_EPOCH)}
 """Errors that older producers do not know: the first version that has them, and the replacement before."""
 FIRST_VERSION_OF_BROKERS = 4
+FIRST_END_WITH_BUMP = 5
 STATES_BY_TITLE = {state.title: state for state in TransactionState}
 PartitionErrors = Mapping[TopicPartition, Errors]
 
@@ -89,6 +90,7 @@ class TransactionApis:
                 producer,
                 frozenset(asked),
                 lambda error: send(dict.fromkeys(asked, error_for_version(error, version, LATER_ERRORS))),
+                2 if version >= FIRST_VERSION_OF_BROKERS else 0,
             )
 
     def _refusal(self, version: int, partition: TopicPartition) -> Errors | None:
@@ -114,15 +116,27 @@ class TransactionApis:
         )
 
     def handle_end_txn(self, request: Request, body: end_txn.EndTxnRequest, respond: Respond) -> None:
-        """Commit or abort; the response is sent once the decision is in the log."""
+        """Commit or abort; the response is sent once the decision is in the log.
+
+        From version 5 on, every transaction has an epoch of its own, and the response has the next one.
+        """
+        producer = ProducerIdAndEpoch(body.producer_id, body.producer_epoch)
+        if request.header.api_version >= FIRST_END_WITH_BUMP:
+
+            def send_producer(result: EndTxnResult) -> None:
+                producer_id, epoch = result.producer
+                respond(
+                    end_txn.EndTxnResponse(error_code=result.error.code, producer_id=producer_id, producer_epoch=epoch)
+                )
+
+            self._coordinator.handle_bumped_end(body.transactional_id, producer, body.committed, send_producer)
+            return
 
         def send(error: Errors) -> None:
             known = error_for_version(error, request.header.api_version, LATER_ERRORS)
             respond(end_txn.EndTxnResponse(error_code=known.code))
 
-        self._coordinator.handle_end_transaction(
-            body.transactional_id, ProducerIdAndEpoch(body.producer_id, body.producer_epoch), body.committed, send
-        )
+        self._coordinator.handle_end_transaction(body.transactional_id, producer, body.committed, send)
 
     def handle_describe_transactions(
         self, _request: Request, body: describe.DescribeTransactionsRequest, respond: Respond

@@ -15,7 +15,8 @@ from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.security.authorizer.acl_binding import AclOperation
 from kafka_lite.security.authorizer.resource_pattern import ResourceType
 from kafka_lite.server.apis.api_handler import Handler, HandlerWrapper, Respond
-from kafka_lite.server.apis.offset_topic_ids import by_topic_ids
+from kafka_lite.server.apis.topic_ids.offset_topic_ids import by_topic_ids
+from kafka_lite.server.apis.topic_ids.produce_topic_ids import by_produce_topic_ids
 from kafka_lite.server.auth import admin_rules, client_rules, delegation_token_rules
 from kafka_lite.server.auth.admin_rules import DeleteTopicsRule
 from kafka_lite.server.auth.auth_helper import AuthHelper, AuthorizerError
@@ -120,6 +121,8 @@ def authorizing(auth: AuthHelper, auto_create_topics: bool, topics: KnownTopics)
             return handler
         handle = _checked(auth, rule, handler)
         # Rules are about topics' names.
+        if api_key is ApiKey.PRODUCE:
+            return by_produce_topic_ids(topics, auth.close_connection, handle)
         return by_topic_ids(topics, handle) if api_key in WITH_TOPIC_IDS else handle
 
     return wrap

@@ -83,6 +83,11 @@ GROUP_COORDINATOR_CONFIGS = (
     .define("transaction.partition.verification.enable", Type.BOOLEAN, True, LOW,
             "Whether a partition's leader asks the transaction coordinator before it appends a transaction's first "
             "batch, so that late batches cannot begin transactions that never end (since Kafka 3.6).")
+    .define("add.partitions.to.txn.retry.backoff.ms", Type.INT, 20, HIGH,
+            "How long a partition's leader waits before it asks the transaction coordinator again to add the "
+            "partition, while the coordinator ends the producer's last transaction (since Kafka 4.0).", at_least(1))
+    .define("add.partitions.to.txn.retry.backoff.max.ms", Type.INT, 100, HIGH,
+            "For how long it asks again; then the producer retries (since Kafka 4.0).", at_least(0))
     .define("transaction.state.log.min.isr", Type.INT, 2, HIGH,
             "min.insync.replicas of `__transaction_state` (since Kafka 0.11).", at_least(1))
     .define("transaction.state.log.load.buffer.size", Type.INT, 5242880, HIGH,

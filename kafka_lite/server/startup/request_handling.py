@@ -139,6 +139,7 @@ class RequestHandling:
                 parts.socket_server.request_channel.close_connection,
                 verification,
                 hints.current_leader,
+                parts.metadata_cache,
             ),
             fetch=FetchApis(
                 replica_manager,

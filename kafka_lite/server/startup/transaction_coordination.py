@@ -6,9 +6,12 @@ Kafka 0.11: core/.../coordinator/transaction/TransactionCoordinator.scala (objec
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
-from kafka_lite.common.scheduler import KafkaScheduler
+from kafka_lite.cluster.features import TRANSACTION_VERSION
+from kafka_lite.cluster.finalized_features import FinalizedFeatures
+from kafka_lite.common.scheduler import KafkaScheduler, Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_names import TRANSACTION_STATE_TOPIC_NAME
 from kafka_lite.common.topic_partition import TopicPartition
@@ -59,14 +62,19 @@ class TransactionCoordination:
         groups: GroupCoordination,
         generate_producer_id: Callable[[], int],
         registry: MetricsRegistry,
+        scheduler: Scheduler,
+        features: FinalizedFeatures,
         time: Time,
     ) -> None:
+        """``scheduler`` is the broker's; the coordinator has one of its own."""
         self._config = config
         self._metadata_cache = metadata_cache
         self._groups = groups
         self.config = transaction_config(config)
-        scheduler = KafkaScheduler(1, "transaction-log-manager-", time)
-        self.manager = TransactionStateManager(self.config, replica_manager, scheduler, time)
+        of_log = KafkaScheduler(1, "transaction-log-manager-", time)
+        self.manager = TransactionStateManager(
+            self.config, replica_manager, of_log, time, lambda: features.level(TRANSACTION_VERSION)
+        )
         completion = groups.group_manager.handle_txn_completion
         self.marker_apis = TxnMarkerApis(replica_manager, completion, self.config.request_timeout_ms, time)
         self._channels = self._new_channels("txn-marker-sender", time)
@@ -78,19 +86,29 @@ class TransactionCoordination:
             self._send,
             self._channels.abort,
             self.manager,
-            scheduler,
+            of_log,
         )
-        self.coordinator = TransactionCoordinator(self.manager, self.markers, generate_producer_id, scheduler, time)
-        self._verifier = AddPartitionsToTxnManager(
-            config.broker_id,
+        self.coordinator = TransactionCoordinator(self.manager, self.markers, generate_producer_id, of_log, time)
+        self._verifier = self._new_verifier(registry, time)
+        self.verification = TransactionVerification(
+            replica_manager,
+            replica_manager.log_manager.producer_config,
+            self._verifier,
+            scheduler,
+            time,
+            config.values["add.partitions.to.txn.retry.backoff.ms"],
+            min(config.values["add.partitions.to.txn.retry.backoff.max.ms"], config.request_timeout_ms),
+        )
+
+    def _new_verifier(self, registry: MetricsRegistry, time: Time) -> AddPartitionsToTxnManager:
+        return AddPartitionsToTxnManager(
+            self._config.broker_id,
             self._coordinator_of,
             self.coordinator.verify_partitions,
+            partial(self.coordinator.handle_add_partitions, client_version=2),
             self._verification_channels,
             registry,
             time,
-        )
-        self.verification = TransactionVerification(
-            replica_manager, replica_manager.log_manager.producer_config, self._verifier
         )
 
     def _new_channels(self, purpose: str, time: Time) -> BrokerChannels:

@@ -1,4 +1,4 @@
-"""Asks the transaction coordinators whether partitions are part of a transaction.
+"""Asks the transaction coordinators whether partitions are part of a transaction, or to make them part of it.
 
 Kafka 3.6: core/.../server/AddPartitionsToTxnManager.scala · book 10.3
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
+from enum import Enum, auto
 from typing import NamedTuple
 
 from kafka_lite.clients.broker_senders import BrokerRequests, BrokerSenders
@@ -31,32 +32,71 @@ logger = logging.getLogger(__name__)
 
 FIRST_VERSION_OF_BROKERS, LAST_VERSION = 4, 5
 
+
+class TransactionSupportedOperation(Enum):
+    """The part that a client leaves to the partition's leader, by the version of its request."""
+
+    DEFAULT_ERROR = auto()
+    """Verify only. The client has added the partition, and does not know TRANSACTION_ABORTABLE."""
+    GENERIC_ERROR_SUPPORTED = auto()
+    """Verify only. The client knows TRANSACTION_ABORTABLE."""
+    ADD_PARTITION = auto()
+    """Add the partition (KIP-890, part 2). The epoch of such a producer is raised with every transaction."""
+
+    @property
+    def supports_epoch_bump(self) -> bool:
+        """Whether the partition is added, and not only verified."""
+        return self is TransactionSupportedOperation.ADD_PARTITION
+
+    @staticmethod
+    def of_produce(version: int) -> TransactionSupportedOperation:
+        """That of a Produce request."""
+        return _of(version, FIRST_PRODUCE_WITH_ABORTABLE)
+
+    @staticmethod
+    def of_txn_offset_commit(version: int) -> TransactionSupportedOperation:
+        """That of a TxnOffsetCommit request."""
+        return _of(version, FIRST_TXN_OFFSET_COMMIT_WITH_ABORTABLE)
+
+
+FIRST_PRODUCE_WITH_ABORTABLE, FIRST_TXN_OFFSET_COMMIT_WITH_ABORTABLE = 11, 4
+
+
+def _of(version: int, first_with_abortable: int) -> TransactionSupportedOperation:
+    if version > first_with_abortable:
+        return TransactionSupportedOperation.ADD_PARTITION
+    if version == first_with_abortable:
+        return TransactionSupportedOperation.GENERIC_ERROR_SUPPORTED
+    return TransactionSupportedOperation.DEFAULT_ERROR
+
+
 PartitionErrors = Mapping[TopicPartition, Errors]
 """The partitions that could not be verified."""
 VerifyHere = Callable[[str, ProducerIdAndEpoch, Collection[TopicPartition]], PartitionErrors]
 """Asks this broker's coordinator."""
+AddHere = Callable[[str, ProducerIdAndEpoch, Collection[TopicPartition], Callable[[Errors], None]], None]
+"""Has this broker's coordinator add the partitions, and then calls back."""
 
 
 class Verification(NamedTuple):
-    """Partitions of one transaction, of which the coordinator is asked whether it has them."""
+    """Partitions of one transaction, of which the coordinator is asked whether it has them, or which it is to add."""
 
     transactional_id: str
     producer: ProducerIdAndEpoch
     partitions: Collection[TopicPartition]
-    knows_abortable: bool
-    """Whether the client knows TRANSACTION_ABORTABLE; others get INVALID_TXN_STATE."""
+    operation: TransactionSupportedOperation
     respond: Callable[[PartitionErrors], None]
     start_ms: float
 
 
 class AddPartitionsToTxnManager:
-    """Asks this broker's own coordinator directly, and the others by AddPartitionsToTxn with ``verify_only``.
+    """Asks this broker's own coordinator directly, and the others by AddPartitionsToTxn (``verify_only``, or not).
 
     ::
 
-        verify_transaction ─ coordinator? ─┬─ this broker ──▶ VerifyHere ───────────────────────────┬─▶ respond
-                                           ├─ another ──▶ VerificationSender of that broker ─ wire ─┘
-                                           └─ none ──▶ COORDINATOR_NOT_AVAILABLE
+        add_or_verify ─ coordinator? ─┬─ this broker ──▶ VerifyHere, AddHere ──────────────────┬─▶ respond
+                                      ├─ another ──▶ VerificationSender of that broker ─ wire ─┘
+                                      └─ none ──▶ COORDINATOR_NOT_AVAILABLE
     """
 
     def __init__(
@@ -64,6 +104,7 @@ class AddPartitionsToTxnManager:
         broker_id: int,
         coordinator_of: Callable[[str], int | None],
         verify_here: VerifyHere,
+        add_here: AddHere,
         brokers: BrokerRequests,
         registry: MetricsRegistry,
         time: Time,
@@ -72,6 +113,7 @@ class AddPartitionsToTxnManager:
         self._broker_id = broker_id
         self._coordinator_of = coordinator_of
         self._verify_here = verify_here
+        self._add_here = add_here
         self._time = time
         beans = KafkaMetricsGroup(registry, time, "kafka.server", "AddPartitionsToTxnManager")
         self._failures = beans.new_meter("VerificationFailureRate", "failures")
@@ -82,20 +124,21 @@ class AddPartitionsToTxnManager:
         """Stop. Pending verifications are not completed: their clients' connections close, too."""
         self._senders.shutdown()
 
-    def verify_transaction(
+    def add_or_verify(
         self,
         transactional_id: str,
         producer: ProducerIdAndEpoch,
         partitions: Collection[TopicPartition],
-        knows_abortable: bool,
+        operation: TransactionSupportedOperation,
         respond: Callable[[PartitionErrors], None],
     ) -> None:
-        """Call ``respond`` once with the errors of partitions that are not verified: now, or in another thread."""
+        """Call ``respond`` once with the errors of partitions that are not part of the transaction: now, or in another
+        thread."""
         start_ms = self._time.hi_res_ms()
-        verification = Verification(transactional_id, producer, partitions, knows_abortable, respond, start_ms)
+        verification = Verification(transactional_id, producer, partitions, operation, respond, start_ms)
         coordinator = self._coordinator_of(transactional_id)
         if coordinator == self._broker_id:
-            self._complete(verification, self._verify_here(transactional_id, producer, partitions))
+            self._ask_here(verification)
             return
         sender = None if coordinator is None else self._senders.get(coordinator)
         if sender is None:
@@ -103,9 +146,19 @@ class AddPartitionsToTxnManager:
         else:
             sender.put(verification)
 
+    def _ask_here(self, asked: Verification) -> None:
+        if asked.operation.supports_epoch_bump:
+
+            def complete(error: Errors) -> None:
+                self._complete(asked, dict.fromkeys(asked.partitions, error))
+
+            self._add_here(asked.transactional_id, asked.producer, asked.partitions, complete)
+        else:
+            self._complete(asked, self._verify_here(asked.transactional_id, asked.producer, asked.partitions))
+
     def _complete(self, verification: Verification, errors: PartitionErrors) -> None:
         failed = {
-            topic_partition: _for_client(error, verification.knows_abortable)
+            topic_partition: _for_client(error, verification.operation)
             for topic_partition, error in errors.items()
             if error is not Errors.NONE
         }
@@ -180,7 +233,7 @@ class VerificationSender(ShutdownableThread):
                 self._version = self._find_version()
             if self._version < FIRST_VERSION_OF_BROKERS:
                 logger.info("Broker %d does not verify transactions: appending without", self._broker_id)
-                return {transactional_id: {} for transactional_id in sent}
+                return {key: _without_verification(verification) for key, verification in sent.items()}
             request = AddPartitionsToTxnRequest(transactions=[_to_request(each) for each in sent.values()])
             response = self._brokers.exchange(self._broker_id, request, self._version)
         except (OSError, KafkaError) as failure:
@@ -200,8 +253,16 @@ class VerificationSender(ShutdownableThread):
         return last if last >= FIRST_VERSION_OF_BROKERS else -1
 
 
-def _for_client(error: Errors, knows_abortable: bool) -> Errors:
+def _without_verification(verification: Verification) -> PartitionErrors:
+    """The partition may be appended to if it is only not verified, but not if its coordinator does not know of it."""
+    if not verification.operation.supports_epoch_bump:
+        return {}
+    return dict.fromkeys(verification.partitions, Errors.UNSUPPORTED_VERSION)
+
+
+def _for_client(error: Errors, operation: TransactionSupportedOperation) -> Errors:
     """The error that a producer expects for a batch that is not verified."""
+    knows_abortable = operation is not TransactionSupportedOperation.DEFAULT_ERROR
     if error is Errors.PRODUCER_FENCED:
         return Errors.INVALID_PRODUCER_EPOCH
     if error is Errors.CLUSTER_AUTHORIZATION_FAILED or (error is Errors.TRANSACTION_ABORTABLE and not knows_abortable):
@@ -214,7 +275,7 @@ def _to_request(verification: Verification) -> AddPartitionsToTxnTransaction:
         transactional_id=verification.transactional_id,
         producer_id=verification.producer.producer_id,
         producer_epoch=verification.producer.epoch,
-        verify_only=True,
+        verify_only=not verification.operation.supports_epoch_bump,
         topics=_by_topic(verification.partitions),
     )
 

@@ -3,6 +3,7 @@
 import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.coordinator.transaction.transaction_metadata import MAX_EPOCH
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
 
 S = TransactionState
@@ -77,3 +78,13 @@ def test_the_end(an_id):
             "the transaction had begun at 5000 ms, which its end does not change"
         )
         assert not metadata.has_failed_epoch_fence, "the abort has succeeded: the next one must raise the epoch again"
+    metadata = an_id(S.PREPARE_COMMIT, producer_epoch=MAX_EPOCH, next_producer_id=8)
+    transit = metadata.prepare_complete(8_500)
+    assert (transit.producer_id, transit.producer_epoch) == (8, 0), (
+        "the decision had reserved the producer id 8: the producer continues with it and epoch 0, not with "
+        f"{transit.producer_id} and epoch {transit.producer_epoch}"
+    )
+    assert (transit.last_producer_id, transit.next_producer_id) == (7, -1), (
+        "the producer had the id 7 before, and no other id is reserved any more: last_producer_id 7, next_producer_id "
+        f"-1, not {transit.last_producer_id} and {transit.next_producer_id}"
+    )

@@ -12,7 +12,7 @@ def test_the_features_and_levels_are_those_of_kafka_4_1() -> None:
         "group.version": 1,
         "share.version": 1,
     }
-    assert NEW_CLUSTERS_LEVELS == {"group.version": 1}
+    assert NEW_CLUSTERS_LEVELS == {"transaction.version": 2, "group.version": 1}
 
 
 def test_a_broker_supports_what_it_knows_at_the_levels_that_it_has() -> None:

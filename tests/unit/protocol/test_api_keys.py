@@ -10,7 +10,7 @@ from kafka_lite.protocol.versions import HIGHEST, NO_VERSIONS, Versions
 # Key, the highest version of 0.10.2's Protocol.java, the highest version of the codec, and its first flexible version
 # (None: there is none), as in the "validVersions" and "flexibleVersions" of Kafka's message declarations.
 TABLE: list[tuple[ApiKey, int, int, int | None]] = [
-    (ApiKey.PRODUCE, 2, 11, 9),
+    (ApiKey.PRODUCE, 2, 13, 9),
     (ApiKey.FETCH, 3, 17, 12),
     (ApiKey.LIST_OFFSETS, 1, 10, 6),
     (ApiKey.METADATA, 2, 13, 9),

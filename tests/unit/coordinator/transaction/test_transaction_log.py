@@ -92,3 +92,32 @@ def test_records_of_kafka_3_9_are_read_and_written_byte_for_byte() -> None:
         assert transaction_log.key_of(transaction_log.read_key(record.key) or "") == record.key
         states.append(transit.state)
     assert {TransactionState.EMPTY, TransactionState.ONGOING, TransactionState.COMPLETE_COMMIT} <= set(states)
+
+
+WITH_TAGS = dataclasses.replace(ONGOING, next_producer_id=2000, client_transaction_version=2)
+
+
+def test_bytes_of_a_value_with_tagged_fields() -> None:
+    assert transaction_log.value_of(WITH_TAGS, 1) == bytes.fromhex(
+        "0001"  # version
+        "00000000000003e8 0005 0000ea60 01"  # producer id, epoch, timeout, state
+        "03 02 61 03 00000001 00000002 00 02 62 02 00000000 00"  # partitions by topic
+        "00000174876e81f4 00000174876e8000"  # last update, start
+        "02 01 08 00000000000007d0 02 02 0002"  # next producer id, client's version
+    )
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_value_with_tagged_fields_is_read_back(version: int) -> None:
+    rotated = dataclasses.replace(WITH_TAGS, last_producer_id=999)
+    for transit in (WITH_TAGS, rotated):
+        assert transaction_log.read_value(transaction_log.value_of(transit, version)) == transit
+
+
+def test_the_id_before_is_written_only_if_it_was_another_one() -> None:
+    same = dataclasses.replace(WITH_TAGS, last_producer_id=ONGOING.producer_id)
+    assert transaction_log.value_of(same, 1) == transaction_log.value_of(WITH_TAGS, 1)
+
+
+def test_tagged_fields_are_lost_before_every_broker_can_read_them() -> None:
+    assert transaction_log.read_value(transaction_log.value_of(WITH_TAGS, 0)) == ONGOING

@@ -202,3 +202,45 @@ def test_a_transaction_without_a_timestamp_is_not_late(tmp_path: Path, timestamp
     )  # fmt: skip
     log.append_as_leader(records, 0)
     assert not log.producer_state.has_late_transaction(1 << 50, MAX_TIMEOUT_MS)
+
+
+# ── producers whose epoch is raised after every transaction (KIP-890, part 2) ─────────────────────────────────────
+
+
+def start_bumped(verified: Verified, epoch: int, sequence: int = 0) -> VerificationGuard | None:
+    return verified.log.derived_state.maybe_start_transaction_verification(PRODUCER, sequence, epoch, True)
+
+
+def test_the_marker_of_the_last_transaction_leaves_the_next_one_its_guard(verified: Verified) -> None:
+    assert verified.send(start_bumped(verified, 0)) is Errors.NONE
+    following = start_bumped(verified, 1)
+    assert following is not None, "a transaction is open, but of the epoch before"
+    verified.end(COMMIT, epoch=1)
+    assert start_bumped(verified, 1) is following
+    assert verified.send(following, epoch=1) is Errors.NONE
+    verified.end(COMMIT, epoch=2)
+    assert verified.send(following, 1, epoch=2) is Errors.INVALID_TXN_STATE
+
+
+def test_the_marker_of_an_abort_takes_the_guard_of_its_own_transaction(verified: Verified) -> None:
+    late = start_bumped(verified, 0)
+    verified.end(ABORT, epoch=1)
+    assert verified.send(late) is Errors.INVALID_TXN_STATE
+
+
+def test_a_batch_of_an_epoch_before_the_last_one_is_not_asked_about(verified: Verified) -> None:
+    assert verified.send(start_bumped(verified, 0)) is Errors.NONE
+    verified.end(COMMIT, epoch=1)
+    with pytest.raises(ApiError) as raised:
+        start_bumped(verified, 0)
+    assert raised.value.error is Errors.INVALID_PRODUCER_EPOCH
+
+
+def test_an_open_transaction_of_another_epoch_does_not_let_a_batch_in(verified: Verified) -> None:
+    assert verified.send(start_bumped(verified, 0)) is Errors.NONE
+    assert verified.send(None, epoch=1) is Errors.INVALID_TXN_STATE
+
+
+def test_the_first_batch_of_an_unknown_producer_begins_with_0(verified: Verified) -> None:
+    assert verified.send(start_bumped(verified, 5, 3), 3, epoch=5) is Errors.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert verified.send(start_bumped(verified, 5), epoch=5) is Errors.NONE

@@ -19,6 +19,7 @@ from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.server.apis.leader_hints import UNKNOWN_LEADER, LeaderNode
 from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.produce_status import PartitionResponse
+from kafka_lite.server.transactions.add_partitions_to_txn_manager import TransactionSupportedOperation
 
 TP, TP1 = TopicPartition("t", 0), TopicPartition("t", 1)
 PRODUCER = ProducerIdAndEpoch(70, 3)
@@ -76,8 +77,8 @@ class Verification:
         self.errors: dict[TopicPartition, Errors] = {}
         self.asked: list[Any] = []
 
-    def verify(self, name: str, producer: ProducerIdAndEpoch, sequences: Any, abortable: bool, respond: Any) -> None:
-        self.asked.append((name, producer, dict(sequences), abortable))
+    def verify(self, name: str, producer: ProducerIdAndEpoch, sequences: Any, operation: Any, respond: Any) -> None:
+        self.asked.append((name, producer, dict(sequences), operation))
         respond(self.errors, {tp: GUARD for tp in sequences if tp not in self.errors})
 
 
@@ -213,11 +214,20 @@ def test_a_topic_that_is_named_twice_has_one_result_for_each_partition(apis: Api
 # -- transactions
 
 
-@pytest.mark.parametrize("version", [10, 11])
-def test_the_batches_of_a_transaction_are_verified_and_appended_with_guards(apis: Apis, version: int) -> None:
+@pytest.mark.parametrize(
+    ("version", "operation"),
+    [
+        (10, TransactionSupportedOperation.DEFAULT_ERROR),
+        (11, TransactionSupportedOperation.GENERIC_ERROR_SUPPORTED),
+        (12, TransactionSupportedOperation.ADD_PARTITION),
+    ],
+)
+def test_the_batches_of_a_transaction_are_verified_and_appended_with_guards(
+    apis: Apis, version: int, operation: TransactionSupportedOperation
+) -> None:
     batch = transactional(sequence=6)
     assert apis.produce(batch, records(), version=version, transactional_id="x") == [Errors.NONE] * 2
-    assert apis.verification.asked == [("x", PRODUCER, {TP: 6}, version == 11)]
+    assert apis.verification.asked == [("x", PRODUCER, {TP: 6}, operation)]
     assert apis.logs.arguments == (AppendOrigin.CLIENT, {TP: GUARD})
     assert apis.logs.appended == {TP: batch, TP1: records()}
 
@@ -242,6 +252,13 @@ def test_a_batch_that_is_not_verified_is_not_appended(apis: Apis, error: Errors,
     apis.logs.appended.clear()
     assert apis.produce(transactional(), transactional_id="x") == [told]
     assert not apis.logs.appended
+
+
+def test_a_producer_whose_partitions_are_added_for_it_learns_that_its_last_transaction_has_not_ended(
+    apis: Apis,
+) -> None:
+    apis.verification.errors = {TP: Errors.CONCURRENT_TRANSACTIONS}
+    assert apis.produce(transactional(), version=12, transactional_id="x") == [Errors.CONCURRENT_TRANSACTIONS]
 
 
 def test_batches_of_two_producers_are_not_one_transaction(apis: Apis) -> None:

@@ -10,6 +10,7 @@ import pytest
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.coordinator.transaction.transaction_coordinator import EndTxnResult
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
 from kafka_lite.protocol.messages import api_24_add_partitions_to_txn as add_partitions
 from kafka_lite.protocol.messages import api_25_add_offsets_to_txn as add_offsets
@@ -18,7 +19,7 @@ from kafka_lite.protocol.messages import api_65_describe_transactions as describ
 from kafka_lite.protocol.messages import api_66_list_transactions as list_transactions
 from kafka_lite.server.apis.transaction_apis import TransactionApis
 
-PRODUCER = ProducerIdAndEpoch(70, 3)
+PRODUCER, NEXT = ProducerIdAndEpoch(70, 3), ProducerIdAndEpoch(70, 4)
 KNOWN = {TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("__consumer_offsets", 0)}
 GROUPS_PARTITION = TopicPartition("__consumer_offsets", 4)
 
@@ -33,8 +34,11 @@ class Coordinator:
         self.waiting: list[Any] | None = None
         self.listed: tuple[Any, ...] = ()
 
-    def handle_add_partitions(self, name: str, producer: Any, partitions: frozenset[TopicPartition], send: Any) -> None:
+    def handle_add_partitions(
+        self, name: str, producer: Any, partitions: frozenset[TopicPartition], send: Any, client_version: int = 0
+    ) -> None:
         self.added.append((name, producer, set(partitions)))
+        self.client_version = client_version
         if self.waiting is not None:
             self.waiting.append(send)
         else:
@@ -46,6 +50,10 @@ class Coordinator:
     def handle_end_transaction(self, name: str, producer: Any, committed: bool, send: Any) -> None:
         self.ended.append((name, producer, committed))
         send(self.error)
+
+    def handle_bumped_end(self, name: str, producer: Any, committed: bool, send: Any) -> None:
+        self.ended.append((name, producer, committed, "bumped"))
+        send(EndTxnResult(self.error) if self.error is not Errors.NONE else EndTxnResult(self.error, NEXT))
 
     def describe_transaction(self, _name: str) -> Any:
         if self.error is not Errors.NONE:
@@ -248,3 +256,24 @@ def test_transactions_are_listed_by_a_pattern_of_whole_ids(apis: Apis, pattern: 
 def test_a_pattern_that_is_no_expression_is_refused(apis: Apis) -> None:
     body = list_transactions.ListTransactionsRequest(transactional_id_pattern="(")
     assert apis.handle("list_transactions", body, 2).error_code == Errors.INVALID_REGULAR_EXPRESSION.code
+
+
+# ── the second version ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("version", "client_version"), [(3, 0), (4, 2), (5, 2)])
+def test_what_brokers_add_is_of_the_second_version(apis: Apis, version: int, client_version: int) -> None:
+    assert apis.add(T0, version=version) == {T0: Errors.NONE}
+    assert apis.coordinator.client_version == client_version
+
+
+def test_the_end_of_a_transaction_returns_the_next_epoch(apis: Apis) -> None:
+    body = end_txn.EndTxnRequest(transactional_id="x", producer_id=70, producer_epoch=3, committed=True)
+    response = apis.handle("end_txn", body, 5)
+    assert (response.error_code, response.producer_id, response.producer_epoch) == (0, *NEXT)
+    assert apis.coordinator.ended == [("x", PRODUCER, True, "bumped")]
+    apis.coordinator.error = Errors.PRODUCER_FENCED
+    response = apis.handle("end_txn", body, 5)
+    assert (response.error_code, response.producer_id) == (Errors.PRODUCER_FENCED.code, -1)
+    apis.handle("end_txn", body, 4)
+    assert apis.coordinator.ended[-1] == ("x", PRODUCER, True)

@@ -14,6 +14,7 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages import api_28_txn_offset_commit as txn_offset_commit
 from kafka_lite.server.apis.offset_apis import OffsetApis
+from kafka_lite.server.transactions.add_partitions_to_txn_manager import TransactionSupportedOperation
 
 OURS, ALSO_OURS, UNKNOWN = TopicPartition("t", 0), TopicPartition("u", 0), TopicPartition("t", 9)
 STORED_IN = TopicPartition("__consumer_offsets", 4)
@@ -111,11 +112,20 @@ def test_without_a_known_partition_there_is_nothing_to_store() -> None:
     assert apis.offsets.asked is None
 
 
-@pytest.mark.parametrize("version", [3, 4])
-def test_the_coordinator_is_asked_whether_the_transaction_has_the_partition(version: int) -> None:
+@pytest.mark.parametrize(
+    ("version", "operation"),
+    [
+        (3, TransactionSupportedOperation.DEFAULT_ERROR),
+        (4, TransactionSupportedOperation.GENERIC_ERROR_SUPPORTED),
+        (5, TransactionSupportedOperation.ADD_PARTITION),
+    ],
+)
+def test_the_coordinator_is_asked_whether_the_transaction_has_the_partition(
+    version: int, operation: TransactionSupportedOperation
+) -> None:
     apis = Apis()
     apis.commit(OURS, version=version)
-    assert apis.verifications == [("x", ProducerIdAndEpoch(70, 3), STORED_IN, version == 4)]
+    assert apis.verifications == [("x", ProducerIdAndEpoch(70, 3), STORED_IN, operation)]
     assert apis.offsets.verified == (Errors.INVALID_TXN_STATE, None)
 
 

@@ -11,8 +11,10 @@ from unittest.mock import MagicMock
 
 import pytest
 
+from kafka_lite.cluster.finalized_features import FinalizedFeatures
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
+from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
@@ -24,9 +26,11 @@ from kafka_lite.protocol.messages.api_06_update_metadata import (
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination, transaction_config
+from kafka_lite.server.transactions.add_partitions_to_txn_manager import TransactionSupportedOperation
 from tests.support.patience import patient_s
 
 ME, OTHER, DEAD = 1, 2, 9
+ABORTABLE = TransactionSupportedOperation.GENERIC_ERROR_SUPPORTED
 ORDERS = TopicPartition("orders", 0)
 PRODUCER = ProducerIdAndEpoch(7, 0)
 KEYS = {"zookeeper.connect": "zk", "broker.id": str(ME), "request.timeout.ms": "30000"}
@@ -41,7 +45,8 @@ class Broker:
         self.cache = MetadataCache(ME)
         self.coordination = TransactionCoordination(
             KafkaConfig({**KEYS, "transaction.state.log.num.partitions": "1", **given}, do_log=False),
-            self.replicas, self.cache, MagicMock(), lambda: 0, MetricsRegistry(), MockTime(),
+            self.replicas, self.cache, MagicMock(), lambda: 0, MetricsRegistry(), MockScheduler(MockTime()),
+            FinalizedFeatures(None), MockTime(),
         )  # fmt: skip
 
     def hears(self, leaders: Mapping[TopicPartition, int], port_of_other: int = 1) -> None:
@@ -67,7 +72,7 @@ class Broker:
             errors.append(error)
             answered.set()
 
-        self.coordination.verification.verify_offsets("id", PRODUCER, ORDERS, True, respond)
+        self.coordination.verification.verify_offsets("id", PRODUCER, ORDERS, ABORTABLE, respond)
 
         def wait() -> Errors:
             assert answered.wait(patient_s(30))
@@ -164,7 +169,7 @@ class Completion:
 
     commit, coordinator_epoch = True, 3
     metadata = SimpleNamespace(transactional_id="id")
-    transit = SimpleNamespace(producer_id=7, producer_epoch=0)
+    producer = ProducerIdAndEpoch(7, 0)
 
     def __init__(self) -> None:
         self.done: list[TopicPartition] = []

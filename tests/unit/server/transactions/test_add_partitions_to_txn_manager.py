@@ -23,7 +23,10 @@ from kafka_lite.protocol.messages.api_24_add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
 )
 from kafka_lite.protocol.schema import Request, Response
-from kafka_lite.server.transactions.add_partitions_to_txn_manager import AddPartitionsToTxnManager
+from kafka_lite.server.transactions.add_partitions_to_txn_manager import (
+    AddPartitionsToTxnManager,
+    TransactionSupportedOperation,
+)
 from tests.support.eventually import eventually
 from tests.support.patience import patient_s
 
@@ -47,6 +50,7 @@ class OtherBrokers:
         self.sent: list[tuple[int, list[str], int]] = []
         """Broker, transactional ids and version of each verification."""
         self.asked_for_versions = 0
+        self.added: list[str] = []
 
     def exchange(self, broker_id: int, request: Request, version: int) -> Response:
         if self.failures:
@@ -56,7 +60,7 @@ class OtherBrokers:
             key = int(ApiKey.ADD_PARTITIONS_TO_TXN)
             return ApiVersionsResponse(api_keys=[ApiVersion(api_key=key, min_version=0, max_version=self.last_version)])
         assert isinstance(request, AddPartitionsToTxnRequest)
-        assert all(transaction.verify_only for transaction in request.transactions)
+        self.added += [each.transactional_id for each in request.transactions if not each.verify_only]
         self.sent.append((broker_id, [each.transactional_id for each in request.transactions], version))
         assert self.gate.wait(patient_s(60))
         if self.error_for_all is not Errors.NONE:
@@ -101,7 +105,7 @@ class Verifier:
         self.here: Mapping[TopicPartition, Errors] = {}
         self.registry = MetricsRegistry()
         self.manager = AddPartitionsToTxnManager(
-            HERE, lambda _id: self.coordinator, self.verify_here, self.brokers, self.registry, MockTime()
+            HERE, lambda _id: self.coordinator, self.verify_here, self.add_here, self.brokers, self.registry, MockTime()
         )
 
     def verify_here(
@@ -109,12 +113,22 @@ class Verifier:
     ) -> Mapping[TopicPartition, Errors]:
         return {tp: self.here.get(tp, Errors.NONE) for tp in partitions}
 
+    def add_here(
+        self,
+        name: str,
+        _producer: ProducerIdAndEpoch,
+        partitions: Collection[TopicPartition],
+        respond: Callable[[Errors], None],
+    ) -> None:
+        self.brokers.added.append(name)
+        respond(next((self.here[tp] for tp in partitions if tp in self.here), Errors.NONE))
+
     def begin(
         self,
         *partitions: TopicPartition,
         name: str = "id",
         producer: ProducerIdAndEpoch = PRODUCER,
-        knows_abortable: bool = False,
+        operation: TransactionSupportedOperation = TransactionSupportedOperation.DEFAULT_ERROR,
     ) -> Callable[[], Results]:
         """Start to verify; the result waits for the end."""
         results: list[Results] = []
@@ -124,7 +138,7 @@ class Verifier:
             results.append(dict(errors))
             done.set()
 
-        self.manager.verify_transaction(name, producer, partitions, knows_abortable, respond)
+        self.manager.add_or_verify(name, producer, partitions, operation, respond)
 
         def result() -> Results:
             assert done.wait(patient_s(60))
@@ -133,8 +147,13 @@ class Verifier:
 
         return result
 
-    def verify(self, *partitions: TopicPartition, name: str = "id", knows_abortable: bool = False) -> Results:
-        return self.begin(*partitions, name=name, knows_abortable=knows_abortable)()
+    def verify(
+        self,
+        *partitions: TopicPartition,
+        name: str = "id",
+        operation: TransactionSupportedOperation = TransactionSupportedOperation.DEFAULT_ERROR,
+    ) -> Results:
+        return self.begin(*partitions, name=name, operation=operation)()
 
     def metric(self, name: str) -> int:
         (metric,) = [metric for key, metric in self.registry.all_metrics().items() if key.name == name]
@@ -208,7 +227,51 @@ def test_errors_are_those_that_producers_know(
 ) -> None:
     verifier.brokers.error = error
     assert verifier.verify(T0) == {T0: old_client}
-    assert verifier.verify(T0, knows_abortable=True) == {T0: new_client}
+    assert verifier.verify(T0, operation=TransactionSupportedOperation.GENERIC_ERROR_SUPPORTED) == {T0: new_client}
+
+
+# ── partitions that are added for the producer ────────────────────────────────────────────────────────────────────
+
+ADD = TransactionSupportedOperation.ADD_PARTITION
+
+
+@pytest.mark.parametrize("coordinator", [HERE, THERE])
+def test_partitions_are_added_by_the_coordinator(verifier: Verifier, coordinator: int) -> None:
+    verifier.coordinator = coordinator
+    verifier.brokers.known = {"id": {T0, T1}}
+    assert verifier.verify(T0, T1, operation=ADD) == {}
+    assert verifier.brokers.added == ["id"]
+    assert verifier.verify(T0) == {}
+    assert verifier.brokers.added == ["id"], "another client's partition is only verified"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Errors.PRODUCER_FENCED, Errors.INVALID_PRODUCER_EPOCH),
+        (Errors.TRANSACTION_ABORTABLE, Errors.TRANSACTION_ABORTABLE),
+        (Errors.CONCURRENT_TRANSACTIONS, Errors.CONCURRENT_TRANSACTIONS),
+    ],
+)
+def test_all_partitions_are_added_or_none(verifier: Verifier, error: Errors, told: Errors) -> None:
+    verifier.coordinator = HERE
+    verifier.here = {T1: error}
+    assert verifier.verify(T0, T1, operation=ADD) == {T0: told, T1: told}
+
+
+def test_nothing_is_appended_that_the_coordinator_cannot_add(verifier: Verifier) -> None:
+    verifier.brokers.last_version = 3
+    assert verifier.verify(T0, operation=ADD) == {T0: Errors.UNSUPPORTED_VERSION}
+
+
+def test_the_operation_follows_from_the_version_of_the_request() -> None:
+    operation = TransactionSupportedOperation
+    assert [operation.of_produce(version) for version in (10, 11, 12, 13)] == [
+        operation.DEFAULT_ERROR, operation.GENERIC_ERROR_SUPPORTED, ADD, ADD,
+    ]  # fmt: skip
+    assert [operation.of_txn_offset_commit(version) for version in (3, 4, 5)] == [
+        operation.DEFAULT_ERROR, operation.GENERIC_ERROR_SUPPORTED, ADD,
+    ]  # fmt: skip
 
 
 def test_an_error_of_the_whole_request_concerns_all_partitions(verifier: Verifier) -> None:

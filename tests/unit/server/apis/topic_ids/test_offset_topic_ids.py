@@ -13,7 +13,7 @@ from kafka_lite.protocol.messages import api_08_offset_commit as offset_commit
 from kafka_lite.protocol.messages import api_09_offset_fetch as offset_fetch
 from kafka_lite.protocol.schema import Request
 from kafka_lite.security.authorizer.acl_binding import AclOperation
-from kafka_lite.server.apis.offset_topic_ids import by_topic_ids
+from kafka_lite.server.apis.topic_ids.offset_topic_ids import by_topic_ids
 from kafka_lite.server.auth.authorizing_handlers import authorizing
 from tests.support.authorizing import Broker
 from tests.support.group_apis import Apis
