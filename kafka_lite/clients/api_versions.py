@@ -5,7 +5,9 @@ Kafka 0.11: clients/.../clients/ApiVersions.java · book 2.1.3
 
 from __future__ import annotations
 
-from kafka_lite.clients.node_api_versions import NodeApiVersions
+from collections.abc import Mapping
+
+from kafka_lite.clients.node_api_versions import NO_FEATURES, UNKNOWN_EPOCH, NodeApiVersions
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.record.record import CURRENT_MAGIC, MAGIC_V0, MAGIC_V1
 
@@ -19,10 +21,14 @@ class ApiVersions:
     def __init__(self) -> None:
         self._nodes: dict[str, NodeApiVersions] = {}
         self._max_usable_produce_magic = CURRENT_MAGIC
+        self._features: tuple[int, Mapping[str, int]] = (UNKNOWN_EPOCH, NO_FEATURES)
+        """Epoch and levels of the features, from the broker that knows the latest."""
 
     def update(self, node: str, versions: NodeApiVersions) -> None:
         """A broker has reported its versions."""
         self._nodes[node] = versions
+        if versions.features_epoch > self._features[0]:
+            self._features = (versions.features_epoch, versions.finalized_features)
         self._recompute()
 
     def remove(self, node: str) -> None:
@@ -33,6 +39,10 @@ class ApiVersions:
     def get(self, node: str) -> NodeApiVersions | None:
         """The broker's versions; None if it is not connected."""
         return self._nodes.get(node)
+
+    def finalized_level(self, feature: str) -> int:
+        """The level of a feature that the cluster has finalized, as the latest broker knows it; 0 if it is off."""
+        return self._features[1].get(feature, 0)
 
     @property
     def max_usable_produce_magic(self) -> int:

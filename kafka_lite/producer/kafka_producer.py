@@ -116,7 +116,8 @@ class KafkaProducer:
         """Whether all that matters of a record with a key are its bytes: the key's choose the partition, and what fits
         into a batch is not too large."""
         self._compression = CompressionType.from_name(config["compression.type"])
-        self._transactions = self._new_transaction_manager()
+        api_versions = ApiVersions()
+        self._transactions = self._new_transaction_manager(api_versions)
         self._transactional = None if config.transactional_id is None else self._transactions
         self._metadata = Metadata(
             config["retry.backoff.ms"], config["metadata.max.age.ms"], topic_expiry_enabled=True, time=time
@@ -125,7 +126,6 @@ class KafkaProducer:
         self._metadata.update(Cluster.bootstrap(addresses), time.hi_res_ms())
         self._usual_partitions: tuple[Cluster, dict[str, tuple[TopicPartition, ...]]] = (self._metadata.fetch(), {})
         """The cluster, and the partitions of the topics that ``send_bytes`` has sent to since it is known."""
-        api_versions = ApiVersions()
         self._accumulator = self._new_accumulator(api_versions)
         self._sender = self._new_sender(api_versions)
         self._accumulator.taken_by(self._sender)
@@ -461,7 +461,7 @@ class KafkaProducer:
 
     # ── creating the parts ────────────────────────────────────────────────────────────────────────────────────────
 
-    def _new_transaction_manager(self) -> TransactionManager | None:
+    def _new_transaction_manager(self, api_versions: ApiVersions) -> TransactionManager | None:
         config = self.config
         if not config.idempotence:
             return None
@@ -469,6 +469,7 @@ class KafkaProducer:
             config.idempotence_is_explicit,
             transactional_id=config.transactional_id,
             transaction_timeout_ms=config["transaction.timeout.ms"],
+            transaction_version=lambda: api_versions.finalized_level("transaction.version"),
         )
 
     def _new_accumulator(self, api_versions: ApiVersions) -> RecordAccumulator:

@@ -56,6 +56,8 @@ PERHAPS_APPENDED = frozenset({
 PRODUCE_VERSIONS = {MAGIC_V0: (0, 1), MAGIC_V1: (2, 2), MAGIC_V2: (3, 11)}
 """The versions of Produce for each message format."""
 ZSTD_VERSIONS = (7, 11)
+TRANSACTION_V2_VERSION = 12
+"""The version with which the leader adds partitions to the transaction (KIP-890). Those before leave that to us."""
 
 
 class Sender(ShutdownableThread):
@@ -244,6 +246,8 @@ class Sender(ShutdownableThread):
         by_partition = {batch.topic_partition: batch for batch in batches}
         self._in_flight.update(dict.fromkeys(batches))
         oldest, latest = ZSTD_VERSIONS if self._compression is CompressionType.ZSTD else PRODUCE_VERSIONS[magic]
+        if self._transactions is not None and self._transactions.is_v2:
+            oldest = latest = TRANSACTION_V2_VERSION
         builder = RequestBuilder.of(request, oldest, latest)
         callback = partial(self._handle_produce_response, by_partition)
         client_request = self._client.new_client_request(str(node_id), builder, now_ms, self._acks != 0, callback)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kafka_lite.clients.cluster import Node
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.producer.producer_batch import ProducerBatch
 from kafka_lite.producer.transaction_errors import (
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+FIRST_VERSION_WITH_BUMPS = 2
+"""The level of ``transaction.version`` since which the end of a transaction raises the epoch (KIP-890)."""
 FATAL_ERRORS = frozenset({
     Errors.CLUSTER_AUTHORIZATION_FAILED, Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Errors.PRODUCER_FENCED,
     Errors.UNSUPPORTED_VERSION,
@@ -68,6 +71,11 @@ class TransactionManager:
     Before each, FindCoordinator if its coordinator is unknown. A request that failed needs no queue: the state still
     needs it.
 
+    If the cluster has ``transaction.version`` 2 (KIP-890), the brokers add partitions and groups themselves: no
+    AddPartitionsToTxn and no AddOffsetsToTxn. EndTxn returns the epoch of the next transaction, whose batches are
+    numbered from 0 again, so a batch that was lost needs no InitProducerId. A change of the level counts from the next
+    transaction on.
+
     Batches are numbered by ``TxnPartitionMap``, in the sender's thread. When a partition needs a reset, an idempotent
     producer requests a new id; a transaction must be aborted, after which the coordinator gives a new epoch.
     """
@@ -78,7 +86,9 @@ class TransactionManager:
         *,
         transactional_id: str | None = None,
         transaction_timeout_ms: int = 60_000,
+        transaction_version: Callable[[], int] = lambda: 0,
     ) -> None:
+        """``transaction_version`` returns the level of the feature that the brokers have told."""
         self.state = State.UNINITIALIZED
         self.producer_id = NO_PRODUCER_ID
         self.producer_epoch = NO_PRODUCER_EPOCH
@@ -106,6 +116,9 @@ class TransactionManager:
         self._epoch_bump_required = False
         self._can_bump_epoch = False
         """Whether the coordinator supports KIP-360 (Kafka 2.5)."""
+        self._transaction_version = transaction_version
+        self.is_v2 = False
+        """Whether the transaction is of the second version: brokers add its partitions, its end has an epoch."""
         self._coordinators: dict[tuple[CoordinatorType, str], Node] = {}
 
     @property
@@ -180,6 +193,8 @@ class TransactionManager:
         with self._lock:
             self._ensure_in_transaction("send_offsets_to_transaction")
             added = TxnOffsets(dict(offsets), group)
+            added.is_group_added = self.is_v2
+            self._transaction_started |= self.is_v2
             self._offsets.append(added)
             return added.result
 
@@ -195,7 +210,11 @@ class TransactionManager:
             return
         with self._lock:
             self._ensure_in_transaction("send")
-            self._new_partitions.add(partition)
+            if self.is_v2:
+                self._partitions_in_transaction.add(partition)
+                self._transaction_started = True
+            else:
+                self._new_partitions.add(partition)
 
     def _begin(self, operation: str, begin: Callable[[], None]) -> TransactionalRequestResult:
         """Begin a call that changes the state, or continue the same call after it has timed out."""
@@ -285,12 +304,12 @@ class TransactionManager:
                 return AddPartitionsToTxn(me, frozenset(self._new_partitions))
             if self._offsets:
                 first = self._offsets[0]
-                return TxnOffsetCommit(me, first) if first.is_group_added else AddOffsetsToTxn(me, first)
+                return TxnOffsetCommit(me, first, self.is_v2) if first.is_group_added else AddOffsetsToTxn(me, first)
         if self.is_completing and not has_incomplete_batches:
             if self._request_without_response is not None and not self._id_is_unknown:
                 return self._request_without_response
             if self._transaction_started and not self._id_is_unknown:
-                return EndTxn(me, self.state is State.COMMITTING_TRANSACTION)
+                return EndTxn(me, self.state is State.COMMITTING_TRANSACTION, self.is_v2)
             self.transaction_ended()  # nothing to end, or the coordinator has forgotten the producer
         if self.state is State.INITIALIZING:
             bumps = self._epoch_bump_required
@@ -325,6 +344,7 @@ class TransactionManager:
                 self.sequences.reset()
             self.producer_id, self.producer_epoch = producer_id, producer_epoch
             self.error, self._can_bump_epoch = None, can_bump_epoch
+            self.is_v2 = self.is_transactional and self._transaction_version() >= FIRST_VERSION_WITH_BUMPS
             self._epoch_bump_required = self._id_is_unknown = False
             logger.info("Producer id set to %d with epoch %d", producer_id, producer_epoch)
             if self._call is not None:
@@ -373,11 +393,21 @@ class TransactionManager:
                 self._offsets.remove(offsets)
                 offsets.result.done()
 
-    def transaction_ended(self) -> None:
-        """The coordinator has recorded the end, or there was nothing to end."""
+    def transaction_ended(self, following: ProducerIdAndEpoch | None = None) -> None:
+        """The coordinator has recorded the end, or there was nothing to end.
+
+        ``following`` is the id and epoch of the next transaction, if the end has changed them.
+        """
         with self._lock:
             if not self.is_completing:
                 return
+            if following is not None:
+                self.producer_id, self.producer_epoch = following
+                self.sequences.reset()
+            is_v2 = self._transaction_version() >= FIRST_VERSION_WITH_BUMPS
+            # The epoch of the first version ends with its last transaction: no partition of it is in the next one.
+            self._epoch_bump_required |= is_v2 and not self.is_v2 and self._can_bump_epoch
+            self.is_v2 &= is_v2
             self._new_partitions.clear()
             self._partitions_in_transaction.clear()
             self._transaction_started, self._request_without_response = False, None
@@ -409,7 +439,7 @@ class TransactionManager:
         with self._lock:
             if not self.has_ongoing_transaction:
                 return
-            self._epoch_bump_required |= bumps_epoch
+            self._epoch_bump_required |= bumps_epoch and (not self.is_v2 or self._id_is_unknown)
             if self.state in (State.IN_TRANSACTION, State.COMMITTING_TRANSACTION):
                 self.error = error
                 self._transition_to(State.ABORTABLE_ERROR)

@@ -195,7 +195,10 @@ class AddOffsetsToTxn(TransactionalRequest):
 
 @dataclass(frozen=True)
 class TxnOffsetCommit(TxnRequest):
-    """Gives the offsets to the group coordinator, where they take effect when the transaction commits."""
+    """Gives the offsets to the group coordinator, where they take effect when the transaction commits.
+
+    With ``adds_group``, which needs version 5, that coordinator adds the group to the transaction, too (KIP-890).
+    """
 
     api_key = ApiKey.TXN_OFFSET_COMMIT
     versions = (0, 3)
@@ -203,6 +206,11 @@ class TxnOffsetCommit(TxnRequest):
 
     producer: Identity
     offsets: TxnOffsets
+    adds_group: bool = False
+
+    def builder(self) -> RequestBuilder:
+        """Version 5 means what no version before does."""
+        return RequestBuilder.of(self.build(), 5, 5) if self.adds_group else super().builder()
 
     @property
     def coordinator(self) -> tuple[CoordinatorType, str]:
@@ -230,13 +238,18 @@ class TxnOffsetCommit(TxnRequest):
 
 @dataclass(frozen=True)
 class EndTxn(TransactionalRequest):
-    """Commits or aborts."""
+    """Commits or aborts. With ``bumps_epoch``, which needs version 5, the producer gets its next epoch (KIP-890)."""
 
     api_key = ApiKey.END_TXN
     versions = (0, 3)
     failure = "the transaction was not ended"
 
     committed: bool
+    bumps_epoch: bool = False
+
+    def builder(self) -> RequestBuilder:
+        """Version 5 means what no version before does."""
+        return RequestBuilder.of(self.build(), 5, 5) if self.bumps_epoch else super().builder()
 
     def build(self) -> Request:
         """The decision."""

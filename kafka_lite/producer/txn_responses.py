@@ -12,6 +12,7 @@ from typing import cast
 
 from kafka_lite.clients.cluster import Node
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.producer.transaction_manager import TransactionManager
 from kafka_lite.producer.txn_requests import (
@@ -27,11 +28,14 @@ from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorResponse
 from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdResponse
 from kafka_lite.protocol.messages.api_24_add_partitions_to_txn import AddPartitionsToTxnResponse
+from kafka_lite.protocol.messages.api_26_end_txn import EndTxnResponse
 from kafka_lite.protocol.messages.api_28_txn_offset_commit import TxnOffsetCommitResponse
 from kafka_lite.protocol.schema import Response
 
 logger = logging.getLogger(__name__)
 
+EPOCH_OF_END_VERSION = 5
+"""The version of EndTxn since which its response has the next epoch (KIP-890)."""
 EPOCH_BUMP_VERSION = 3
 """The version of InitProducerId since which a producer can request its next epoch (KIP-360)."""
 
@@ -160,7 +164,9 @@ def _succeed(manager: TransactionManager, request: TxnRequest, response: Respons
     elif isinstance(request, AddOffsetsToTxn):
         manager.group_added(request.offsets)
     elif isinstance(request, EndTxn):
-        manager.transaction_ended()
+        end = cast(EndTxnResponse, response)
+        bumped = version >= EPOCH_OF_END_VERSION
+        manager.transaction_ended(ProducerIdAndEpoch(end.producer_id, end.producer_epoch) if bumped else None)
 
 
 def _fail(manager: TransactionManager, request: TxnRequest, error: Errors, reaction: Reaction) -> None:
