@@ -40,6 +40,8 @@ from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.apis.sasl_apis import SaslApis
+from kafka_lite.server.apis.share.share_group_apis import ShareGroupApis
+from kafka_lite.server.apis.share.share_group_offset_apis import ShareGroupOffsetApis
 from kafka_lite.server.apis.share.share_state_apis import ShareStateApis
 from kafka_lite.server.apis.telemetry_apis import TelemetryApis
 from kafka_lite.server.apis.transaction_apis import TransactionApis
@@ -55,7 +57,8 @@ OWN_CONNECTION = "own"
 
 SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     # An API that is not in this table is neither advertised nor served. A maximum below that of today's Kafka has its
-    # reason beside it. The minimum is 0 everywhere, for clients of 0.8.
+    # reason beside it. The minimum is 0, for clients of 0.8, but for share groups: Kafka 4.1 has
+    # dropped their first versions.
     ApiKey.PRODUCE: ApiRange(0, 13),
     ApiKey.FETCH: ApiRange(0, 17),  # 18: high watermarks of followers, in KRaft only
     ApiKey.LIST_OFFSETS: ApiRange(0, 10),
@@ -119,11 +122,16 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.PUSH_TELEMETRY: ApiRange(0, 0),
     ApiKey.LIST_CONFIG_RESOURCES: ApiRange(0, 1),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: ApiRange(0, 0),
+    ApiKey.SHARE_GROUP_HEARTBEAT: ApiRange(1, 1),
+    ApiKey.SHARE_GROUP_DESCRIBE: ApiRange(1, 1),
     ApiKey.INITIALIZE_SHARE_GROUP_STATE: ApiRange(0, 0),
     ApiKey.READ_SHARE_GROUP_STATE: ApiRange(0, 0),
     ApiKey.WRITE_SHARE_GROUP_STATE: ApiRange(0, 0),
     ApiKey.DELETE_SHARE_GROUP_STATE: ApiRange(0, 0),
     ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: ApiRange(0, 0),
+    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: ApiRange(0, 0),
+    ApiKey.ALTER_SHARE_GROUP_OFFSETS: ApiRange(0, 0),
+    ApiKey.DELETE_SHARE_GROUP_OFFSETS: ApiRange(0, 0),
 }
 
 OF_CONSUMER_GROUPS = frozenset({ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CONSUMER_GROUP_DESCRIBE})
@@ -160,6 +168,8 @@ class ApiHandlers:
     delegation_tokens: DelegationTokenApis
     telemetry: TelemetryApis
     share_states: ShareStateApis
+    share_groups: ShareGroupApis
+    share_offsets: ShareGroupOffsetApis
     features: FeatureApis
 
     def table_of_heads(self) -> dict[ApiKey, Handler]:
@@ -205,7 +215,7 @@ class ApiHandlers:
             ApiKey.LIST_CONFIG_RESOURCES: self.admin.handle_list_config_resources,
             ApiKey.DESCRIBE_TOPIC_PARTITIONS: self.metadata.handle_describe_topic_partitions,
             **self._table_of_groups(),
-            **self._table_of_share_states(),
+            **self._table_of_share_groups(),
             **self._table_of_users(),
         }
 
@@ -226,8 +236,13 @@ class ApiHandlers:
             ApiKey.CONSUMER_GROUP_DESCRIBE: self.consumer_groups.handle_describe,
         }
 
-    def _table_of_share_states(self) -> dict[ApiKey, Handler]:
+    def _table_of_share_groups(self) -> dict[ApiKey, Handler]:
         return {
+            ApiKey.SHARE_GROUP_HEARTBEAT: self.share_groups.handle_heartbeat,
+            ApiKey.SHARE_GROUP_DESCRIBE: self.share_groups.handle_describe,
+            ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: self.share_offsets.handle_describe,
+            ApiKey.ALTER_SHARE_GROUP_OFFSETS: self.share_offsets.handle_alter,
+            ApiKey.DELETE_SHARE_GROUP_OFFSETS: self.share_offsets.handle_delete,
             ApiKey.INITIALIZE_SHARE_GROUP_STATE: self.share_states.handle_initialize,
             ApiKey.READ_SHARE_GROUP_STATE: self.share_states.handle_read,
             ApiKey.WRITE_SHARE_GROUP_STATE: self.share_states.handle_write,

@@ -314,13 +314,12 @@ class KafkaServer:
 
     def _start_group_coordinator(self) -> None:
         """Start coordinators before the controller, whose first request already has this broker's groups."""
-        create_topic = self.admin_manager.auto_create_topic
-        self.share = ShareCoordination(
-            self.config, self.replica_manager, self.metadata_cache, create_topic, self.metrics.metrics, self.time
-        )
+        create_topic, metrics = self.admin_manager.auto_create_topic, self.metrics.metrics
+        parts = (self.config, self.replica_manager, self.metadata_cache)
+        self.share = ShareCoordination(*parts, create_topic, metrics, self.time)
         self.share.startup(self.zk_client)
         self._on_stop("share coordinator", self.share.shutdown)
-        self.groups = GroupCoordination(self.config, self.replica_manager, self.metadata_cache, self.time)
+        self.groups = GroupCoordination(*parts, self.share.persister, self.time)
         self.groups.startup(self.zk_client)
         self.metrics.measure_groups(self.groups)
         self._on_stop("group coordinator", self.groups.shutdown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -18,6 +18,13 @@ from kafka_lite.coordinator.share.persister import (
     PersisterStateBatch,
     SharePartitionKey,
 )
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages import api_90_describe_share_group_offsets as describe
+from kafka_lite.protocol.messages import api_91_alter_share_group_offsets as alter
+from kafka_lite.protocol.messages import api_92_delete_share_group_offsets as delete
+from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest
+from kafka_lite.protocol.messages.api_76_share_group_heartbeat import ShareGroupHeartbeatRequest
+from kafka_lite.protocol.schema import Request
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.cluster_broker import ClusterBroker
 from tests.support.eventually import eventually
@@ -29,6 +36,7 @@ OVERRIDES = {
     "share.coordinator.state.topic.num.partitions": "3",
     "share.coordinator.snapshot.update.records.per.snapshot": "3",
     "share.coordinator.append.linger.ms": "1",
+    "group.coordinator.rebalance.protocols": "classic,consumer,share",
 }
 
 
@@ -130,3 +138,71 @@ def test_the_state_of_a_deleted_topic_is_forgotten(cluster: Cluster) -> None:
     assert is_known()
     cluster.delete_topic("short-lived")
     eventually(lambda: not is_known())
+
+
+def test_offsets_of_a_group_are_described_altered_and_deleted(cluster: Cluster) -> None:
+    group, topic = "people", "letters"
+    cluster.create_topic(topic, partitions=2)
+    ask = Asking(cluster, group)
+    joining = {"group_id": group, "member_id": "m", "subscribed_topic_names": [topic]}
+
+    def is_assigned() -> bool:
+        response: Any = ask(ShareGroupHeartbeatRequest(**joining, member_epoch=0), 1)
+        return response.assignment is not None and bool(response.assignment.topic_partitions)
+
+    eventually(is_assigned)
+    assert ask.offsets() == {(topic, 0): -1, (topic, 1): -1}
+    partition = alter.AlterShareGroupOffsetsRequestPartition(partition_index=1, start_offset=7)
+    topics = [alter.AlterShareGroupOffsetsRequestTopic(topic_name=topic, partitions=[partition])]
+    altering = alter.AlterShareGroupOffsetsRequest(group_id=group, topics=topics)
+    assert ask(altering).error_code == Errors.NON_EMPTY_GROUP.code
+    assert ask(ShareGroupHeartbeatRequest(**joining, member_epoch=-1), 1).error_code == 0
+    assert ask(altering).responses[0].partitions[0].error_code == 0
+    assert ask.offsets() == {(topic, 0): -1, (topic, 1): 7}
+    names = [delete.DeleteShareGroupOffsetsRequestTopic(topic_name=topic)]
+    assert ask(delete.DeleteShareGroupOffsetsRequest(group_id=group, topics=names)).responses[0].error_code == 0
+    assert ask.offsets() == {}
+
+
+class Asking:
+    """Sends requests to the coordinator of a group."""
+
+    def __init__(self, cluster: Cluster, group: str) -> None:
+        self.group = group
+        self._bootstrap = cluster.brokers[0]
+        self._cluster = cluster
+
+    def __call__(self, request: Request, version: int = 0) -> Any:
+        return self._to(self._coordinator(), request, version)
+
+    def _coordinator(self) -> ClusterBroker:
+        found: list[int] = []
+
+        def is_found() -> bool:
+            request = FindCoordinatorRequest(coordinator_keys=[self.group])
+            (coordinator,) = self._to(self._bootstrap, request, 4).coordinators
+            found.append(coordinator.node_id)
+            return coordinator.error_code == 0
+
+        eventually(is_found)
+        return self._cluster.brokers[found[-1]]
+
+    @staticmethod
+    def _to(broker: ClusterBroker, request: Request, version: int) -> Any:
+        host, _, port = broker.bootstrap_server.rpartition(":")
+        channel = BlockingChannel(host, int(port), client_id="people", read_timeout_ms=60_000)
+        channel.connect()
+        try:
+            return channel.exchange(request, version)
+        finally:
+            channel.close()
+
+    def offsets(self) -> dict[tuple[str, int], int]:
+        asked = describe.DescribeShareGroupOffsetsRequestGroup(group_id=self.group, topics=None)
+        (described,) = self(describe.DescribeShareGroupOffsetsRequest(groups=[asked])).groups
+        assert described.error_code == 0
+        return {
+            (topic.topic_name, partition.partition_index): partition.start_offset
+            for topic in described.topics
+            for partition in topic.partitions
+        }

@@ -24,16 +24,11 @@ SHARE_GROUPS = "share groups (KIP-932)"
 KRAFT = "the controllers of KRaft; ours are in ZooKeeper"
 NOT_SERVED = {
     "ADD_RAFT_VOTER": (0, KRAFT),
-    "ALTER_SHARE_GROUP_OFFSETS": (0, SHARE_GROUPS),
-    "DELETE_SHARE_GROUP_OFFSETS": (0, SHARE_GROUPS),
     "DESCRIBE_QUORUM": (2, KRAFT),
-    "DESCRIBE_SHARE_GROUP_OFFSETS": (0, SHARE_GROUPS),
     "FETCH": (18, "the high watermark of a follower, in KRaft only"),
     "REMOVE_RAFT_VOTER": (0, KRAFT),
     "SHARE_ACKNOWLEDGE": (1, SHARE_GROUPS),
     "SHARE_FETCH": (1, SHARE_GROUPS),
-    "SHARE_GROUP_DESCRIBE": (1, SHARE_GROUPS),
-    "SHARE_GROUP_HEARTBEAT": (1, SHARE_GROUPS),
     "UNREGISTER_BROKER": (0, KRAFT),
     "STREAMS_GROUP_DESCRIBE": (-1, "Streams groups (KIP-1071), which 4.1 does not advertise either"),
     "STREAMS_GROUP_HEARTBEAT": (-1, "the same"),

@@ -113,6 +113,8 @@ class Apis:
             telemetry=nothing,
             features=nothing,
             share_states=nothing,
+            share_groups=nothing,
+            share_offsets=nothing,
         )
         self.apis = KafkaApis(self.channel, UnservedRequests(), handlers, self.helper)
 

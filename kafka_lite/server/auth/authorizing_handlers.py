@@ -17,7 +17,7 @@ from kafka_lite.security.authorizer.resource_pattern import ResourceType
 from kafka_lite.server.apis.api_handler import Handler, HandlerWrapper, Respond
 from kafka_lite.server.apis.topic_ids.offset_topic_ids import by_topic_ids
 from kafka_lite.server.apis.topic_ids.produce_topic_ids import by_produce_topic_ids
-from kafka_lite.server.auth import admin_rules, client_rules, delegation_token_rules
+from kafka_lite.server.auth import admin_rules, client_rules, delegation_token_rules, share_rules
 from kafka_lite.server.auth.admin_rules import DeleteTopicsRule
 from kafka_lite.server.auth.auth_helper import AuthHelper, AuthorizerError
 from kafka_lite.server.auth.client_rules import MetadataRule, TopicPagesRule
@@ -93,6 +93,11 @@ RULES: dict[ApiKey, Rule] = {
     ApiKey.PUSH_TELEMETRY: free,
     ApiKey.UPDATE_FEATURES: on_cluster(_OP.ALTER),
     ApiKey.LIST_CONFIG_RESOURCES: on_cluster(_OP.DESCRIBE_CONFIGS),
+    ApiKey.SHARE_GROUP_HEARTBEAT: on_named(_OP.READ, GROUP, "group_id", client_rules.subscribed_topics),
+    ApiKey.SHARE_GROUP_DESCRIBE: admin_rules.share_group_describe,
+    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: share_rules.describe_share_group_offsets,
+    ApiKey.ALTER_SHARE_GROUP_OFFSETS: share_rules.on_share_group(_OP.READ),
+    ApiKey.DELETE_SHARE_GROUP_OFFSETS: share_rules.on_share_group(_OP.DELETE),
     ApiKey.INITIALIZE_SHARE_GROUP_STATE: on_cluster(_OP.CLUSTER_ACTION),
     ApiKey.READ_SHARE_GROUP_STATE: on_cluster(_OP.CLUSTER_ACTION),
     ApiKey.WRITE_SHARE_GROUP_STATE: on_cluster(_OP.CLUSTER_ACTION),

@@ -19,10 +19,15 @@ from kafka_lite.coordinator.group.group_offsets import GroupOffsets
 from kafka_lite.coordinator.group.modern.consumer_group_coordinator import ConsumerGroupCoordinator
 from kafka_lite.coordinator.group.modern.migration.classic_members import ClassicMembers
 from kafka_lite.coordinator.group.modern.migration.group_requests import GroupRequests
+from kafka_lite.coordinator.group.modern.share.share_group_coordinator import ShareGroupCoordinator
+from kafka_lite.coordinator.group.modern.share.share_group_offsets import ShareGroupOffsets
+from kafka_lite.coordinator.share.persister import Persister
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.server.apis.consumer_group_apis import ConsumerGroupApis, VisibleTo
 from kafka_lite.server.apis.group_apis import GroupApis
 from kafka_lite.server.apis.offset_apis import OffsetApis
+from kafka_lite.server.apis.share.share_group_apis import ShareGroupApis
+from kafka_lite.server.apis.share.share_group_offset_apis import ShareGroupOffsetApis
 from kafka_lite.server.dynamic.config_handler import GroupConfigHandler
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
@@ -63,8 +68,14 @@ class GroupCoordination:
     """The broker's coordinator with the parts that it uses."""
 
     def __init__(
-        self, config: KafkaConfig, replica_manager: ReplicaManager, metadata_cache: MetadataCache, time: Time
+        self,
+        config: KafkaConfig,
+        replica_manager: ReplicaManager,
+        metadata_cache: MetadataCache,
+        persister: Persister,
+        time: Time,
     ) -> None:
+        """``persister`` keeps the states of share groups."""
         self._time = time
         scheduler = KafkaScheduler(1, "group-metadata-manager-", time)
         heartbeats: DelayedOperationPurgatory[DelayedHeartbeat] = DelayedOperationPurgatory(
@@ -76,11 +87,17 @@ class GroupCoordination:
         self.offset_config = offset_config(config)
         self.group_manager = GroupMetadataManager(self.offset_config, replica_manager, scheduler, time)
         self.coordinator = GroupCoordinator(group_config(config), self.group_manager, heartbeats, rebalances)
+        topics = current_topics(metadata_cache)
         self.consumer_groups = ConsumerGroupCoordinator(
-            config.consumer_groups, self.coordinator, current_topics(metadata_cache), scheduler, time
+            config.consumer_groups, self.coordinator, topics, scheduler, time
         )
         self.group_configs = self.consumer_groups.group_configs
         self.group_configs.share_defaults = config.share_groups
+        self.share_groups = ShareGroupCoordinator(
+            self.group_configs, self.coordinator, topics, persister, scheduler, time
+        )
+        keeper = self.share_groups.state_keeper
+        self.share_group_offsets = ShareGroupOffsets(self.coordinator, keeper, topics, persister)
         self.offsets = GroupOffsets(self.coordinator)
 
     def startup(self, zk_client: KafkaZkClient) -> None:
@@ -101,11 +118,20 @@ class GroupCoordination:
         """Handlers of requests about groups."""
         version = self.offset_config.inter_broker_protocol_version
         requests = GroupRequests(self.coordinator, ClassicMembers(self.consumer_groups))
-        return GroupApis(requests, GroupAdmin(self.coordinator), version)
+        delete_states = self.share_groups.state_keeper.delete_states_of
+        return GroupApis(requests, GroupAdmin(self.coordinator), version, delete_states)
 
     def consumer_group_apis(self, visible_to: VisibleTo | None) -> ConsumerGroupApis:
         """Handlers of requests about groups of KIP-848."""
         return ConsumerGroupApis(self.consumer_groups, visible_to)
+
+    def share_group_apis(self) -> ShareGroupApis:
+        """Handlers of requests about share groups."""
+        return ShareGroupApis(self.share_groups)
+
+    def share_group_offset_apis(self) -> ShareGroupOffsetApis:
+        """Handlers of requests about the offsets of share groups."""
+        return ShareGroupOffsetApis(self.share_group_offsets)
 
     def offset_apis(
         self, metadata_cache: MetadataCache, zk_client: KafkaZkClient, verification: TransactionVerification

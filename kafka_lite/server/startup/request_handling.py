@@ -40,6 +40,7 @@ from kafka_lite.server.apis.telemetry_apis import TelemetryApis
 from kafka_lite.server.auth.auth_helper import AuthHelper
 from kafka_lite.server.auth.authorizing_handlers import authorizing, fetch_rule, visible_rule
 from kafka_lite.server.auth.delegation_token_rules import token_rule
+from kafka_lite.server.auth.switched_handlers import switched
 from kafka_lite.server.client_telemetry.client_metrics_manager import EXPIRY_CHECK_MS, ClientMetricsManager
 from kafka_lite.server.client_telemetry.client_metrics_store import ClientMetricsStore
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
@@ -128,6 +129,7 @@ class RequestHandling:
         if self._auth is not None:
             auto_create = parts.config.auto_create_topics_enable
             self.apis.wrap_handlers(authorizing(self._auth, auto_create, parts.metadata_cache))
+        self.apis.wrap_handlers(switched(parts.security.share_groups))
 
     def _new_handlers(self) -> ApiHandlers:
         parts = self._parts
@@ -167,6 +169,8 @@ class RequestHandling:
             delegation_tokens=self._new_delegation_token_apis(),
             telemetry=TelemetryApis(self.client_metrics),
             share_states=parts.share.share_state_apis(),
+            share_groups=parts.groups.share_group_apis(),
+            share_offsets=parts.groups.share_group_offset_apis(),
             features=FeatureApis(parts.features, lambda: parts.controller.is_active),
             sasl=SaslApis(
                 parts.config.values["sasl.enabled.mechanisms"], parts.zk_client, lambda: parts.controller.is_active

@@ -18,6 +18,7 @@ from kafka_lite.security.scram.credential_provider import CredentialProvider
 from kafka_lite.server.admin.delegation_token_manager import DelegationTokenConfig, DelegationTokenManager
 from kafka_lite.server.admin.zk_delegation_tokens import ZkDelegationTokenStore, token_changes
 from kafka_lite.server.apis.api_version_manager import ApiVersionManager
+from kafka_lite.server.apis.share.share_group_switch import ShareGroupSwitch
 from kafka_lite.server.auth.authorizer_loading import load_authorizer
 from kafka_lite.server.kafka_apis import served_versions
 from kafka_lite.server.kafka_config import KafkaConfig
@@ -34,6 +35,7 @@ class BrokerSecurity:
     sasl: SaslServices
     versions: ApiVersionManager
     """The versions that clients are told, before they authenticate and after."""
+    share_groups: ShareGroupSwitch
     authorizer: Authorizer | None
     tokens: DelegationTokenManager
 
@@ -53,10 +55,11 @@ def broker_security(
     protocol = config.inter_broker_protocol_version
     authorizer = load_authorizer(config.values, config.original, protocol, zk_client, time)
     served = served_versions(consumer_groups=config.consumer_groups.is_enabled)
-    versions = ApiVersionManager(served, lambda: False, features)
+    share_groups = ShareGroupSwitch(config.share_groups, features)
+    versions = ApiVersionManager(served, lambda: False, features, lambda: share_groups.is_on)
     sasl = sasl_services(zk_client, time, versions)
     tokens = token_manager(DelegationTokenConfig.of(config.values), zk_client, sasl.tokens, time)
-    return BrokerSecurity(sasl, versions, authorizer, tokens)
+    return BrokerSecurity(sasl, versions, share_groups, authorizer, tokens)
 
 
 def token_manager(

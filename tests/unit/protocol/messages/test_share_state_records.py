@@ -196,3 +196,11 @@ def test_a_summary_is_asked_for_with_a_leader_epoch_and_a_deletion_without() -> 
     )
     assert asked.encode(0).hex() == "0267" + "02" + ID + "02" + "00000001" + "ffffffff" + "00" + "00" + "00"
     assert deleted.encode(0).hex() == "0267" + "02" + ID + "02" + "00000001" + "00" + "00" + "00"
+
+
+@pytest.mark.parametrize(("message", "_golden"), MESSAGES)
+def test_messages_that_end_early_are_refused(message: Message, _golden: str) -> None:
+    encoded = message.encode(0)
+    for end in range(len(encoded)):
+        with pytest.raises(SchemaError):
+            type(message).decode(encoded[:end], 0)

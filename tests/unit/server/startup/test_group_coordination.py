@@ -10,6 +10,7 @@ from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.startup.group_coordination import GroupCoordination, group_config, offset_config
 from kafka_lite.zookeeper.data import TopicAssignment
+from tests.support.in_memory_persister import InMemoryPersister
 
 KEYS = {"zookeeper.connect": "zk"}
 
@@ -21,7 +22,9 @@ def test_minutes_become_milliseconds() -> None:
 
 
 def test_both_kinds_of_groups_have_one_cache_and_the_partitions_of_the_topic() -> None:
-    coordination = GroupCoordination(KafkaConfig(KEYS, do_log=False), MagicMock(), MetadataCache(1), MockTime())
+    coordination = GroupCoordination(
+        KafkaConfig(KEYS, do_log=False), MagicMock(), MetadataCache(1), InMemoryPersister(), MockTime()
+    )
     zk_client = MagicMock()
     zk_client.get_topic_assignment.return_value = TopicAssignment({number: [1] for number in range(7)})
     coordination.startup(zk_client)
