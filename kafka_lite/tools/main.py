@@ -90,6 +90,11 @@ TOOLS = (
     Tool(
         "console-consumer", ".console.console_consumer", "print a topic's messages, from now on or from the beginning"
     ),
+    Tool(
+        "console-share-consumer",
+        ".console.console_share_consumer",
+        "print messages that the members of a share group divide among them one by one",
+    ),
     Tool("producer-perf-test", ".perf.producer_perf_test", "measure a producer's throughput and latency"),
     Tool(
         "verifiable-producer",

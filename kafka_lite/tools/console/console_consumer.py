@@ -17,6 +17,7 @@ from typing import BinaryIO
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.properties import load_properties
 from kafka_lite.consumer.consumer_errors import WakeupError
+from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.old_consumer.topic_filter import Blacklist, TopicFilter, Whitelist
 from kafka_lite.tools.common.client_properties import client_properties, parse_key_value_args
 from kafka_lite.tools.common.logging_config import configure_logging
@@ -61,7 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--new-consumer", action="store_true", help="no effect; --bootstrap-server implies it")
     _add_what_to_consume(parser)
     _add_consumer_arguments(parser)
-    _add_formatter_arguments(parser)
+    add_formatter_arguments(parser)
+    parser.add_argument(
+        "--skip-message-on-error", action="store_true", help="skip a message that cannot be printed instead of exiting"
+    )
 
 
 def _add_what_to_consume(parser: argparse.ArgumentParser) -> None:
@@ -113,7 +117,8 @@ def _add_consumer_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--enable-systest-events", action="store_true", help="print a shutdown_complete event at exit")
 
 
-def _add_formatter_arguments(parser: argparse.ArgumentParser) -> None:
+def add_formatter_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags that say how to print a message."""
     parser.add_argument(
         "--formatter", default="DefaultMessageFormatter", metavar="CLASS",
         help="how to print a message: DefaultMessageFormatter, LoggingMessageFormatter, NoOpMessageFormatter, "
@@ -129,9 +134,6 @@ def _add_formatter_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--formatter-config", type=Path, metavar="FILE", help="file of properties of the formatter")
     parser.add_argument("--key-deserializer", metavar="CLASS", help="class that decodes keys")
     parser.add_argument("--value-deserializer", metavar="CLASS", help="class that decodes values")
-    parser.add_argument(
-        "--skip-message-on-error", action="store_true", help="skip a message that cannot be printed instead of exiting"
-    )
 
 
 @reports_errors
@@ -154,7 +156,7 @@ def run(options: argparse.Namespace) -> int:
         include=options.include,
         timeout_ms=options.timeout_ms if options.timeout_ms >= 0 else None,
     )
-    return _Consumption(consumer, formatter, options).run()
+    return Consumption(consumer, formatter, options).run()
 
 
 def _run_old_consumer(options: argparse.Namespace, formatter: MessageFormatter) -> int:
@@ -163,7 +165,7 @@ def _run_old_consumer(options: argparse.Namespace, formatter: MessageFormatter) 
     with zookeeper_client(options.zookeeper) as zk_client:
         _prepare_group(zk_client, group, options)
         try:
-            return _Consumption(OldConsumer(_topic_filter(options), configs), formatter, options).run()
+            return Consumption(OldConsumer(_topic_filter(options), configs), formatter, options).run()
         finally:
             if not has_group:  # a generated group's offsets are of no further use
                 ConsumerGroups(zk_client).delete_group(group)
@@ -183,7 +185,7 @@ def _prepare_group(zk: KafkaZkClient, group: str, options: argparse.Namespace) -
         )
 
 
-class _Consumption:
+class Consumption:
     """A thread that consumes and prints while the main thread waits for signals.
 
     A signal raises an exception in the main thread, which must not be inside consumer code at that point.
@@ -252,13 +254,21 @@ class _Consumption:
             try:
                 self._formatter.write_to(record, output)
                 output.flush()
+                self.on_printed(record)
             except OSError:
                 print_to_stderr("Unable to write to standard out, closing consumer.")
                 return
             except KafkaError as error:
-                if not self._options.skip_message_on_error:
-                    raise
-                logger.error("Error processing message, skipping this message: %s", error)
+                self.on_error(record, error)
+
+    def on_printed(self, record: ConsumerRecord) -> None:
+        """A message was printed."""
+
+    def on_error(self, _record: ConsumerRecord, error: KafkaError) -> None:
+        """A message cannot be printed: it is skipped, or the error is raised again."""
+        if not self._options.skip_message_on_error:
+            raise error
+        logger.error("Error processing message, skipping this message: %s", error)
 
 
 # ------------------------------------------------------------------------------------------------------------- options
