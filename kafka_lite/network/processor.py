@@ -427,6 +427,8 @@ class Processor:
         pipeline = self._pipelines.pop(connection_id)
         self._quotas.dec(pipeline.client_address)
         pipeline.client_has_left()
+        if self._request_channel.on_connection_ended is not None:
+            self._request_channel.on_connection_ended(connection_id)
         for response in pipeline.responses:
             if response.ends_request:
                 self._request_channel.request_completed(response.request)

@@ -107,6 +107,8 @@ class RequestChannel:
         """Called by ``dispatch``. None: every request is queued, as in Kafka."""
         self._response_listeners: list[Callable[[int], None]] = []
         self._completion_listeners: list[Callable[[Request, float], None]] = []
+        self.on_connection_ended: Callable[[str], None] | None = None
+        """Called by network threads with the id of a connection that has ended."""
         self._is_logging_requests = False
         self._log_level_checked_ms = -LOG_LEVEL_CHECK_INTERVAL_MS
         self._room = threading.Condition()

@@ -93,6 +93,8 @@ class ReplicaManager:
             purge_interval=config.producer_purgatory_purge_interval_requests,
             time=running_time,
         )
+        self.partition_listeners: list[Callable[[TopicPartition], None]] = []
+        """Called when a partition's high watermark has moved, or its leader is another one."""
         self.delayed_fetch_purgatory = DelayedFetchPurgatory(
             broker_id=config.broker_id,
             purge_interval=config.fetch_purgatory_purge_interval_requests,
@@ -313,9 +315,11 @@ class ReplicaManager:
         return records if log is None else prepare(records, log.config, self._time.milliseconds(), origin)
 
     def complete_delayed_requests(self, topic_partition: TopicPartition) -> None:
-        """Complete requests that wait for the high watermark, which has moved."""
+        """Complete requests that wait for the high watermark, which has moved, or for another leader."""
         self.delayed_fetch_purgatory.check_and_complete(topic_partition)
         self.delayed_produce_purgatory.check_and_complete(topic_partition)
+        for listener in self.partition_listeners:
+            listener(topic_partition)
 
     # ── fetch ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -60,6 +60,10 @@ class FileMessageSetSlice:
             raise KafkaError(f"the log has been truncated below position {self.position + self.size_in_bytes}")
         return sent
 
+    def between(self, begin: int, end: int) -> FileMessageSetSlice:
+        """A part of the slice: the bytes from ``begin`` to before ``end``, within the slice."""
+        return FileMessageSetSlice(self._channel, self.position + begin, min(end, self.size_in_bytes) - begin)
+
     def to_bytes(self) -> bytes:
         """Read the slice into memory."""
         return self._channel.read(self.position, self.size_in_bytes)

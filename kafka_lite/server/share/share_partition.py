@@ -164,6 +164,11 @@ class SharePartition:
         """Whether records may be delivered."""
         return self.state is SharePartitionState.ACTIVE
 
+    @property
+    def is_fenced(self) -> bool:
+        """Whether it was let go."""
+        return self.state is SharePartitionState.FENCED
+
     # ── fetching: one fetch at a time ─────────────────────────────────────────────────────────────────────────────
 
     def maybe_acquire_fetch_lock(self, fetch: object) -> bool:
