@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 
@@ -211,5 +210,3 @@ def test_a_classic_broker_says_what_to_do() -> None:
             with pytest.raises(ApiError, match=r"Set group\.protocol=classic") as raised:
                 polled(reader, 1)
             assert raised.value.error is Errors.UNSUPPORTED_VERSION
-            began = time.monotonic()
-        assert time.monotonic() - began < 5, "it closes at once"
