@@ -3,9 +3,15 @@
 import pytest
 
 from chapters.ch01_introduction.figures.request_bytes import Exchange, FieldWalk, Piece, produce_request, table
-from kafka_lite.protocol.api_keys import API_SPECS, ApiKey
+from kafka_lite.protocol.api_keys import API_SPECS
 from kafka_lite.protocol.framing import encode_request
-from kafka_lite.protocol.messages.api_00_produce import ProduceRequest
+from kafka_lite.protocol.messages.api_00_produce import (
+    LeaderIdAndEpoch,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
 from kafka_lite.protocol.messages.api_03_metadata import (
     MetadataRequest,
     MetadataResponse,
@@ -54,11 +60,8 @@ def test_a_null_array_has_a_count_and_no_elements(version: int, kind: str, data:
 
 
 def test_a_tagged_field_is_named_by_its_tag() -> None:
-    spec = API_SPECS[ApiKey.PRODUCE]
-    topic = spec.response.FIELDS[0].type.element.cls  # type: ignore[union-attr]
-    partition = topic.FIELDS[1].type.element.cls
-    answered = partition(current_leader=partition.FIELDS[-1].type.cls(leader_id=2, leader_epoch=5))
-    response = spec.response(responses=[topic(name="t", partition_responses=[answered])])
+    answered = PartitionProduceResponse(current_leader=LeaderIdAndEpoch(leader_id=2, leader_epoch=5))
+    response = ProduceResponse(responses=[TopicProduceResponse(name="t", partition_responses=[answered])])
     pieces = walked(response, 10)
     assert in_full(pieces) == response.encode(10)
     assert "tag 0, 9 bytes" in [piece.value for piece in pieces]
