@@ -1,4 +1,4 @@
-"""SASL and access control lists in the simulator: users do their work under faults, and strangers get nowhere."""
+"""TLS, SASL and access control lists in the simulator: users do their work under faults, and strangers get nowhere."""
 
 from __future__ import annotations
 
@@ -47,6 +47,13 @@ def test_users_go_on_for_several_sessions_and_strangers_get_nowhere(tmp_path: Pa
     assert {record.value for record in result.history.polled} == {
         sent.value for sent, _ in result.history.acknowledged
     }, "no record of a stranger, and all of alice's"
+
+
+def test_another_run_of_the_seed_has_the_same_events_though_tls_has_other_bytes(tmp_path: Path) -> None:
+    worlds = [World(5, tmp_path / str(number)) for number in range(2)]
+    for world in worlds:
+        world.run(secured)
+    assert worlds[0].events.digest == worlds[1].events.digest
 
 
 @pytest.mark.parametrize("right", RIGHTS[:1])

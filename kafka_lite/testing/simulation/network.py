@@ -92,6 +92,8 @@ class Network:
     def __init__(self, clock: Clock, random: Random, conditions: Conditions, event: Callable[[str], None]) -> None:
         self.conditions = conditions
         self.observer: Observer | None = None
+        self.encrypted_ports: set[int] = set()
+        """Ports whose connections have random bytes: an event says only how many."""
         self._clock = clock
         self._random = random
         self._event = event
@@ -341,11 +343,15 @@ class Network:
             self._deliver(target, piece)
 
     def _deliver(self, target: Endpoint, piece: bytes | None) -> None:
-        what = "end" if piece is None else f"{len(piece)} bytes, {zlib.crc32(piece):08x}"
+        what = "end" if piece is None else f"{len(piece)} bytes{self._content(target, piece)}"
         self._event(f"connection {target.number} to {target.machine}: {what}")
         if self.observer is not None and piece is not None:
             self.observer.arrived(target, piece)
         target.arrive(piece)
+
+    def _content(self, target: Endpoint, piece: bytes) -> str:
+        is_encrypted = target.local[1] in self.encrypted_ports or (target.remote or ("", 0))[1] in self.encrypted_ports
+        return "" if is_encrypted else f", {zlib.crc32(piece):08x}"
 
     def send_reset(self, source: Endpoint, target: Endpoint) -> None:
         """Tell the other end that the connection is gone."""

@@ -163,7 +163,7 @@ def five_brokers(world: World) -> Result:
 
 
 def secured_three_brokers(world: World) -> Result:
-    """Three brokers with SASL and access control lists, under drawn faults that overlap.
+    """Three brokers with TLS, SASL and access control lists, under drawn faults that overlap.
 
     Sessions end after seconds, so clients and brokers authenticate again all the time. Strangers never get anywhere.
     """

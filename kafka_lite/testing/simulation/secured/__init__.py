@@ -1,2 +1,4 @@
-"""SASL and access control lists in the simulator: users do their work under faults, and strangers get nowhere. Not in
-Kafka."""
+"""TLS, SASL and access control lists in the simulator: users work under faults, and strangers get nowhere.
+
+Not in Kafka.
+"""

@@ -11,6 +11,7 @@ from typing import Final
 from kafka_lite.testing.simulation.cluster import PORT
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.workload import Workload
+from kafka_lite.testing.simulation.world import World
 
 SECURED_PROGRAMS: Final = "kafka_lite.testing.simulation.secured.programs:"
 SASL_PORT: Final = 9094
@@ -20,30 +21,61 @@ USERS: Final = {"broker": "of-brokers", "alice": "of-alice", "mallory": "of-mall
 _MODULE: Final = "org.apache.kafka.common.security.plain.PlainLoginModule"
 _KNOWN: Final = " ".join(f'user_{user}="{password}"' for user, password in USERS.items())
 
+CERTIFICATE: Final = (
+    "-----BEGIN CERTIFICATE-----\n"
+    "MIIBpjCCAVigAwIBAgIBATAFBgMrZXAwIzEhMB8GA1UEAwwYYnJva2VycyBvZiB0\n"
+    "aGUgc2ltdWxhdG9yMCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAj\n"
+    "MSEwHwYDVQQDDBhicm9rZXJzIG9mIHRoZSBzaW11bGF0b3IwKjAFBgMrZXADIQAm\n"
+    "/gekFzBZX/1zKgKI8WNtevXKShOiA/WDF0YFkyu4UaOBrjCBqzAPBgNVHRMBAf8E\n"
+    "BTADAQH/MB0GA1UdDgQWBBRJOQBbmDdonXGeJmDGiJPNoaRrRzAOBgNVHQ8BAf8E\n"
+    "BAMCAoQwaQYDVR0RBGIwYIcECgAAAYcECgAAAocECgAAA4cECgAABIcECgAABYcE\n"
+    "CgAABocECgAAB4cECgAACIcECgAACYcECgAACocECgAAC4cECgAADIcECgAADYcE\n"
+    "CgAADocECgAAD4cECgAAEDAFBgMrZXADQQBjRYYGCPb6Wq0fFEaaur13JL8E0TDs\n"
+    "t5tGoINOw8NyMYpDmo8zsTmPDn4PwzA3DDa5xkh3uc8XZtPMbYWIrH4A\n"
+    "-----END CERTIFICATE-----\n"
+)
+"""That of all brokers, for the addresses of the first machines, until 2120. Its key is in the next constant: a world
+has no secrets. A signature of Ed25519 has one length, whatever OpenSSL's random numbers are."""
+TLS: Final[Mapping[str, str]] = {
+    "ssl.keystore.type": "PEM",
+    "ssl.keystore.key": (
+        "-----BEGIN PRIVATE KEY-----\n"
+        "MC4CAQAwBQYDK2VwBCIEIPRLKLkW3SqSjrM5BRtgWlJR76okBJgLIxTQ5L9W6GDs\n"
+        "-----END PRIVATE KEY-----\n"
+    ),
+    "ssl.keystore.certificate.chain": CERTIFICATE,
+    "ssl.truststore.type": "PEM",
+    "ssl.truststore.certificates": CERTIFICATE,
+}
 SECURED: Final[Mapping[str, str]] = {
-    "listeners": f"PLAINTEXT://{{ip}}:{PORT},SASL_PLAINTEXT://{{ip}}:{SASL_PORT}",
-    "security.inter.broker.protocol": "SASL_PLAINTEXT",
+    "listeners": f"PLAINTEXT://{{ip}}:{PORT},SASL_SSL://{{ip}}:{SASL_PORT}",
+    "security.inter.broker.protocol": "SASL_SSL",
+    **TLS,
     "sasl.mechanism.inter.broker.protocol": "PLAIN",
     "sasl.enabled.mechanisms": "PLAIN",
-    "listener.name.sasl_plaintext.plain.sasl.jaas.config": (
+    "listener.name.sasl_ssl.plain.sasl.jaas.config": (
         f'{_MODULE} required username="broker" password="{USERS["broker"]}" {_KNOWN};'
     ),
-    "listener.name.sasl_plaintext.plain.connections.max.reauth.ms": str(SESSION_MS),
+    "listener.name.sasl_ssl.plain.connections.max.reauth.ms": str(SESSION_MS),
     "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
     "super.users": "User:broker;User:ANONYMOUS",
 }
-"""Brokers and users are on one listener, with passwords; the operator is on the other, as a super user."""
+"""Brokers and users are on one listener, with TLS and passwords; the operator is on the other, as a super user."""
 RIGHTS: Final = ("WRITE TOPIC *", "READ TOPIC *", "READ GROUP *")
 
 
 class SecuredWorkload(Workload):
     """Our clients are alice, who has the rights for what they do. Strangers know no password, or have no rights::
 
-    alice    ─ SASL ─▶ brokers ◀─ SASL ─▶ brokers      records and groups
-    mallory  ─ SASL ─▶ brokers                         not authorized
-    nobody   ─ SASL ─▶ brokers                         not authenticated
-    operator ────────▶ brokers
+    alice    ─ TLS, SASL ─▶ brokers ◀─ TLS, SASL ─▶ brokers      records and groups
+    mallory  ─ TLS, SASL ─▶ brokers                         not authorized
+    nobody   ─ TLS, SASL ─▶ brokers                         not authenticated
+    operator ─────────────▶ brokers
     """
+
+    def __init__(self, world: World, properties: Mapping[str, str], brokers: int = 1) -> None:
+        world.network.encrypted_ports.add(SASL_PORT)
+        super().__init__(world, properties, brokers)
 
     @property
     def secured_bootstrap(self) -> str:
@@ -75,7 +107,9 @@ class SecuredWorkload(Workload):
         password = USERS[user] if password is None else password
         return {
             "bootstrap.servers": self.secured_bootstrap,
-            "security.protocol": "SASL_PLAINTEXT",
+            "security.protocol": "SASL_SSL",
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.certificates": CERTIFICATE,
             "sasl.mechanism": "PLAIN",
             "sasl.jaas.config": f'{_MODULE} required username="{user}" password="{password}";',
         }

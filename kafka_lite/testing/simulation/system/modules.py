@@ -48,7 +48,7 @@ PACKAGES: Final = ("kafka_lite", "kazoo", "kafka")
 """Packages of which each process has its own copy."""
 STANDARD_LIBRARY: Final = (
     "threading", "_threading_local", "queue", "selectors", "socket", "concurrent", "logging", "random", "uuid", "os",
-    "pathlib", "shutil", "tempfile", "secrets",
+    "pathlib", "shutil", "ssl", "tempfile", "secrets",
 )  # fmt: skip
 """Modules of the standard library that are loaded again on top of the stand-ins."""
 _FUTURE: Final = functools.reduce(

@@ -116,6 +116,8 @@ class SocketBase:
     def getsockopt(self, level: int, option: int, size: int = 0) -> int | bytes:
         """An option; ``SO_ERROR`` is the pending error."""
         watched = self._watched
+        if (level, option) == (linux.SOL_SOCKET, linux.SO_TYPE):
+            return self._type
         if (level, option) == (linux.SOL_SOCKET, linux.SO_ERROR):
             number, watched_error = 0, watched if isinstance(watched, Endpoint) else None
             if watched_error is not None:

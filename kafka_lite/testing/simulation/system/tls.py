@@ -1,11 +1,12 @@
-"""The module ``ssl`` on a host that has none, such as a page in a browser: it can be imported, not used.
+"""The module ``ssl``: OpenSSL over the world's sockets, or what can only be imported, on a host that has none.
 
-Not in Kafka. ZooKeeper's client imports ``ssl`` for connections that a world never makes. On any other host all
-processes share the real module, which does no I/O of its own.
+Not in Kafka. A page in a browser has none. ZooKeeper's client imports ``ssl`` for connections that are never made
+there.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import socket
 import types
@@ -14,6 +15,7 @@ from typing import Final
 
 from kafka_lite.testing.simulation.system.kernel import stand_in
 from kafka_lite.testing.simulation.system.refusals import refusing
+from kafka_lite.testing.simulation.system.tls_sockets import tls_module
 
 USED: Final = ("SSLContext", "create_default_context", "wrap_socket")
 """Names by which TLS begins."""
@@ -40,8 +42,8 @@ class SSLSocket(socket.socket):
 
 
 def tls_modules() -> Mapping[str, types.ModuleType]:
-    """The stand-in by its name, if the host has no ``ssl``."""
-    return {} if _is_there("_ssl") else {"ssl": ssl_module()}
+    """The stand-in by its name: for ``_ssl``, and for all of ``ssl`` if the host has none."""
+    return {"_ssl": tls_module(importlib.import_module("_ssl"))} if _is_there("_ssl") else {"ssl": ssl_module()}
 
 
 def ssl_module() -> types.ModuleType:

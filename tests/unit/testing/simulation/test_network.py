@@ -65,6 +65,20 @@ def test_data_arrives_after_the_latency() -> None:
     assert server.receive(100) == b"hello"
 
 
+@pytest.mark.parametrize(("encrypted", "content"), [(PORT + 1, ", 3610a686"), (PORT, "")])
+def test_an_event_has_the_content_unless_it_is_encrypted(encrypted: int, content: str) -> None:
+    links = Links()
+    links.network.encrypted_ports.add(encrypted)
+    client, server = links.connected()
+    client.send(b"hello")
+    links.pass_ms(21)
+    server.send(b"hello")
+    links.pass_ms(21)
+    assert [event for event in links.events if "bytes" in event] == [
+        f"connection 1 to {machine}: 5 bytes{content}" for machine in ("server", "client")
+    ]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_data_stays_in_order_however_late_its_pieces_are(seed: int) -> None:
     links = Links(Conditions(min_latency_ns=MS, max_latency_ns=90 * MS, split_probability=0.7), seed)

@@ -1,7 +1,8 @@
-"""The ``ssl`` of a host that has none."""
+"""The stand-ins for ``_ssl``, and for the ``ssl`` of a host that has none."""
 
 from __future__ import annotations
 
+import _ssl
 import socket
 import sys
 
@@ -11,8 +12,10 @@ from kafka_lite.testing.simulation.system.kernel import NotSimulatedError
 from kafka_lite.testing.simulation.system.tls import ssl_module, tls_modules
 
 
-def test_a_host_with_ssl_shares_it() -> None:
-    assert tls_modules() == {}
+def test_a_host_with_ssl_has_a_stand_in_for_what_is_below_it() -> None:
+    (module,) = tls_modules().values()
+    assert module.__name__ == "_ssl"
+    assert issubclass(module._SSLContext, _ssl._SSLContext)
 
 
 def test_a_host_without_ssl_gets_one_that_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
