@@ -9,7 +9,10 @@ import pytest
 
 from kafka_lite.common import bounded_log
 from kafka_lite.common.process import garbage
+from kafka_lite.coordinator.group import member_metadata
+from kafka_lite.coordinator.transaction import transaction_state_manager
 from kafka_lite.log.files import converted_records
+from kafka_lite.log.validation import prepared_records
 from kafka_lite.metrics import metrics_http_server
 from kafka_lite.network import large_requests, receive, request_parser
 from kafka_lite.protocol import decoder_compiler, encoder_compiler, schema
@@ -25,7 +28,7 @@ MODULES = (
     bounded_log, receive, request_parser, decoder_compiler, schema, quick_requests, quick_batches, heavy_produces,
     large_requests, admin_manager, config_admin_manager, metadata_apis, compression, fetch_session_cache, group_apis,
     converted_records, garbage, metrics_http_server, encoder_compiler,
-    partition_admin_apis,
+    partition_admin_apis, member_metadata, transaction_state_manager, prepared_records,
 )  # fmt: skip
 CONSTANT = re.compile(r"([\d,]+)[^|\d]{0,12}[（(]`([A-Z_]+)`[)）]")
 """``10,000 (`MAX_NEW_PARTITIONS`)``, also with a word between them."""

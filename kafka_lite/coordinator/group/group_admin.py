@@ -34,6 +34,15 @@ class GroupAdmin:
         self._coordinator = coordinator
         self._groups = coordinator.group_manager
 
+    def metadata_bytes(self, but_of: str) -> int:
+        """The metadata that the members of all groups have joined with, without those of one member id."""
+        return sum(
+            member.metadata_bytes
+            for group in self._groups.current_groups
+            for member in list(group.members.values())
+            if member.member_id != but_of
+        )
+
     def handle_list_groups(self, states: Collection[str], types: Collection[str]) -> ListGroupsResponse:
         """The groups of this broker, restricted to the given states and types if there are any.
 

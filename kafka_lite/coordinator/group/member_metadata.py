@@ -21,6 +21,9 @@ UNKNOWN_MEMBER_ID = ""
 """The member id of a client that has not been given one."""
 NO_GENERATION = -1
 
+MAX_INSTANCE_ID = 249
+"""How long an instance id may be, in characters. Kafka's clients refuse a longer one themselves."""
+
 
 def join_error(member_id: str, error: Errors) -> JoinGroupResponse:
     """The response to a JoinGroup request that is refused."""
@@ -101,6 +104,11 @@ class MemberMetadata:
     def protocols(self) -> list[str]:
         """The names of the protocols that the member supports."""
         return [name for name, _ in self.supported_protocols]
+
+    @property
+    def metadata_bytes(self) -> int:
+        """The size of its metadata for all protocols."""
+        return sum(len(metadata) for _, metadata in self.supported_protocols)
 
     def metadata(self, protocol: str) -> bytes:
         """The member's metadata for one protocol. Raises ValueError if it does not support the protocol."""

@@ -5,11 +5,13 @@ Kafka 0.11: core/.../coordinator/transaction/TransactionStateManager.scala · bo
 
 from __future__ import annotations
 
+import heapq
 import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import Scheduler
@@ -48,6 +50,11 @@ APPEND_ERRORS: Mapping[Errors, Errors] = {
     Errors.RECORD_LIST_TOO_LARGE: Errors.UNKNOWN_SERVER_ERROR,
 }
 """The error that a producer gets when its transition cannot be appended, by the error of the append."""
+
+
+MAX_TRANSACTIONAL_IDS: Final = 50_000
+"""How many ids a broker keeps: each takes about two kilobytes, until it has not been used for a week by default."""
+EVICTED_AT_ONCE: Final = 500
 
 
 @dataclass
@@ -145,7 +152,12 @@ class TransactionStateManager:
         return next(filter(None, owned), None)
 
     def put_if_absent(self, metadata: TransactionMetadata) -> tuple[int, TransactionMetadata]:
-        """Add an id unless it is there; returns the one in the cache. Raises like ``get``."""
+        """Add an id unless it is there; returns the one in the cache.
+
+        Raises like ``get``, and COORDINATOR_NOT_AVAILABLE if there are as many as may be and all have open
+        transactions. Otherwise those that have not been used for longest make room.
+        """
+        self._make_room()
         with self._changed:
             partition = self._partition_of(metadata.transactional_id)
             return partition.coordinator_epoch, partition.transactions.setdefault(metadata.transactional_id, metadata)
@@ -275,8 +287,24 @@ class TransactionStateManager:
 
     def _is_expired(self, metadata: TransactionMetadata, now_ms: int) -> bool:
         age_ms = now_ms - metadata.current.last_update_timestamp_ms
-        is_unused = metadata.state in FINISHED and not metadata.is_pending
-        return is_unused and age_ms >= self.config.transactional_id_expiration_ms
+        return _is_unused(metadata) and age_ms >= self.config.transactional_id_expiration_ms
+
+    def _make_room(self) -> None:
+        """Have the ids expire early that have not been used for longest, if there are too many."""
+        with self._changed:
+            count = sum(len(owned.transactions) for owned in self._owned.values())
+        if count < MAX_TRANSACTIONAL_IDS:
+            return
+        unused = [each for each in self.all_transactions() if _is_unused(each[1])]
+        oldest = heapq.nsmallest(EVICTED_AT_ONCE, unused, key=lambda each: each[1].current.last_update_timestamp_ms)
+        if not oldest:
+            raise Errors.COORDINATOR_NOT_AVAILABLE.exception(f"{count} transactional ids have open transactions")
+        logger.warning("There are %d transactional ids: the %d that were used longest ago expire", count, len(oldest))
+        for coordinator_epoch, metadata in oldest:
+            with metadata.lock:
+                transit = metadata.prepare_dead(self._time.milliseconds()) if _is_unused(metadata) else None
+            if transit is not None:
+                self._remove(metadata, coordinator_epoch, transit)
 
     def _remove(self, metadata: TransactionMetadata, coordinator_epoch: int, transit: TxnTransitMetadata) -> None:
         def on_appended(result: AppendResult) -> None:
@@ -408,3 +436,8 @@ def _read_batch(batch: RecordBatch) -> Iterator[tuple[str, TxnTransitMetadata | 
                 yield transactional_id, None if record.value is None else transaction_log.read_value(record.value)
         except SchemaError as failure:
             logger.error("Skipping the record at offset %d of __transaction_state: %s", record.offset, failure)
+
+
+def _is_unused(metadata: TransactionMetadata) -> bool:
+    """Whether an id may be forgotten: it has no open transaction, and no request is changing it."""
+    return metadata.state in FINISHED and not metadata.is_pending

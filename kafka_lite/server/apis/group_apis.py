@@ -11,7 +11,7 @@ from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.group_admin import GroupAdmin
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator, JoiningClient
-from kafka_lite.coordinator.group.member_metadata import join_error, sync_error
+from kafka_lite.coordinator.group.member_metadata import MAX_INSTANCE_ID, join_error, sync_error
 from kafka_lite.coordinator.group.modern.migration.group_requests import GroupRequests
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_11_join_group as join_group
@@ -37,6 +37,11 @@ MAX_PROTOCOLS = 100
 MAX_METADATA_BYTES = 2 * 1024 * 1024
 """How much metadata a member may have for all of its protocols. That of the chosen one has to fit into a record of
 ``__consumer_offsets``, which has one megabyte by default."""
+
+MAX_METADATA_OF_ALL_BYTES = 64 * 1024 * 1024
+"""How much metadata the members of all groups may have, including those that vanished before their sessions ended."""
+MUCH_METADATA_BYTES = 16 * 1024
+"""Less than this, a member may have in any case."""
 
 GROUP_OPERATIONS = sum(1 << code for code in (3, 6, 8, 10, 11))
 """READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS: what every client may do with a group if there is no
@@ -86,13 +91,27 @@ class GroupApis:
 
         if self._is_refused(body.group_instance_id):
             send(join_error(body.member_id, Errors.UNSUPPORTED_VERSION))
-        elif _is_too_large(body):
-            send(join_error(body.member_id, Errors.MESSAGE_TOO_LARGE))
+        elif len(body.group_instance_id or "") > MAX_INSTANCE_ID:
+            send(join_error(body.member_id, Errors.INVALID_REQUEST))
+        elif (error := self._error_of_size(body)) is not Errors.NONE:
+            send(join_error(body.member_id, error))
         else:
             self._coordinator.handle_join_group(body, client, send)
 
     def _is_refused(self, group_instance_id: str | None) -> bool:
         return group_instance_id is not None and not self._static_members_allowed
+
+    def _error_of_size(self, body: join_group.JoinGroupRequest) -> Errors:
+        """Whether a member has more protocols or metadata than a group, or all groups together, may keep."""
+        size = sum(len(each.metadata) for each in body.protocols)
+        if len(body.protocols) > MAX_PROTOCOLS or size > MAX_METADATA_BYTES:
+            return Errors.MESSAGE_TOO_LARGE
+        if (
+            size >= MUCH_METADATA_BYTES
+            and self._admin.metadata_bytes(body.member_id) + size > MAX_METADATA_OF_ALL_BYTES
+        ):
+            return Errors.GROUP_MAX_SIZE_REACHED
+        return Errors.NONE
 
     def handle_sync_group(self, request: Request, body: sync_group.SyncGroupRequest, respond: Respond) -> None:
         """Request the member's assignment; the response is sent once the leader has sent the assignments."""
@@ -163,12 +182,6 @@ class GroupApis:
             respond(delete_groups.DeleteGroupsResponse(results=results))
 
         self._delete_states(names, on_states_deleted)
-
-
-def _is_too_large(body: join_group.JoinGroupRequest) -> bool:
-    """Whether a member has more protocols or metadata than a group may keep, also for members that have vanished."""
-    protocols = body.protocols
-    return len(protocols) > MAX_PROTOCOLS or sum(len(each.metadata) for each in protocols) > MAX_METADATA_BYTES
 
 
 def _client_host(request: Request) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.coordinator.group.member_metadata import MAX_INSTANCE_ID
 from kafka_lite.coordinator.group.modern.consumer_group_member import (
     JOIN_GROUP_MEMBER_EPOCH,
     LEAVE_GROUP_MEMBER_EPOCH,
@@ -26,6 +27,7 @@ def check_heartbeat(request: ConsumerGroupHeartbeatRequest, version: int, assign
         _refuse_if(not request.member_id, "MemberId can't be empty.")
     _refuse_if(not request.group_id, "GroupId can't be empty.")
     _refuse_if(request.instance_id == "", "InstanceId can't be empty.")
+    _refuse_if(len(request.instance_id or "") > MAX_INSTANCE_ID, "InstanceId is too long.")
     _refuse_if(request.rack_id == "", "RackId can't be empty.")
     names = (request.group_id, request.member_id, request.subscribed_topic_regex or "")
     _refuse_if(any(len(name.encode()) > MAX_STRING_BYTES for name in names), "A name is too long.")

@@ -7,6 +7,7 @@ import pytest
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.offsets_log import LOAD_RETRY_MS
+from kafka_lite.coordinator.transaction import transaction_state_manager
 from kafka_lite.coordinator.transaction.transaction_coordinator import InitProducerIdResult
 from kafka_lite.coordinator.transaction.transaction_metadata import TransactionMetadata
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
@@ -282,3 +283,53 @@ def test_a_resignation_ends_leaderships_up_to_its_epoch(loaded: bool, resigned_a
         transactions.coordinator.on_resignation(partition, resigned_at)
     transactions.time.sleep(0)
     assert error_of(transactions.init()) is (OK if serves else Errors.NOT_COORDINATOR)
+
+
+# ── too many ids
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transaction_state_manager, "MAX_TRANSACTIONAL_IDS", 5)
+    monkeypatch.setattr(transaction_state_manager, "EVICTED_AT_ONCE", 2)
+
+
+def started(transactions: Transactions, count: int) -> list[str]:
+    """So many ids, each a millisecond after the one before it."""
+    names = [f"id-{number}" for number in range(count)]
+    for name in names:
+        assert error_of(transactions.init(transactional_id=name)) is OK
+        transactions.time.sleep(1)
+    return names
+
+
+def known(transactions: Transactions, names: list[str]) -> list[str]:
+    return [name for name in names if transactions.manager.get(name)[1] is not None]
+
+
+@pytest.mark.usefixtures("few")
+def test_the_ids_that_were_used_longest_ago_make_room(caplog: pytest.LogCaptureFixture) -> None:
+    transactions = Transactions()
+    names = started(transactions, 5)
+    assert known(transactions, names) == names
+    assert error_of(transactions.init(transactional_id=names[0])) is OK, "used once more, and no new one"
+    assert error_of(transactions.init(transactional_id="new")) is OK
+    assert known(transactions, [*names, "new"]) == [names[0], names[3], names[4], "new"]
+    assert {name for name, state in transactions.logged() if state is None} == {names[1], names[2]}
+    assert "There are 5 transactional ids: the 2 that were used longest ago expire" in caplog.text
+
+
+@pytest.mark.usefixtures("few")
+def test_ids_with_open_transactions_never_make_room() -> None:
+    transactions = Transactions()
+    names = started(transactions, 5)
+    for name in names[:3]:
+        transactions.metadata(name).complete(transactions.metadata(name).prepare_add_partitions([A0], 0))
+    assert error_of(transactions.init(transactional_id="new")) is OK
+    assert known(transactions, [*names, "new"]) == [*names[:3], "new"]
+    started_after = transactions.metadata("new")
+    started_after.complete(started_after.prepare_add_partitions([A0], 0))
+    assert error_of(transactions.init(transactional_id="fifth")) is OK
+    transactions.metadata("fifth").complete(transactions.metadata("fifth").prepare_add_partitions([A0], 0))
+    assert error_of(transactions.init(transactional_id="sixth")) is Errors.COORDINATOR_NOT_AVAILABLE
+    assert known(transactions, ["sixth"]) == []

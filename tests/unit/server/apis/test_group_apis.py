@@ -8,13 +8,20 @@ import pytest
 
 from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.errors import Errors
+from kafka_lite.coordinator.group.member_metadata import MAX_INSTANCE_ID
 from kafka_lite.protocol.messages import api_11_join_group as join_group
 from kafka_lite.protocol.messages import api_12_heartbeat as heartbeat
 from kafka_lite.protocol.messages import api_13_leave_group as leave_group
 from kafka_lite.protocol.messages import api_14_sync_group as sync_group
 from kafka_lite.protocol.messages import api_15_describe_groups as describe_groups
 from kafka_lite.protocol.messages import api_42_delete_groups as delete_groups
-from kafka_lite.server.apis.group_apis import GROUP_OPERATIONS, MAX_METADATA_BYTES, MAX_PROTOCOLS
+from kafka_lite.server.apis import group_apis
+from kafka_lite.server.apis.group_apis import (
+    GROUP_OPERATIONS,
+    MAX_METADATA_BYTES,
+    MAX_PROTOCOLS,
+    MUCH_METADATA_BYTES,
+)
 from kafka_lite.server.apis.metadata_apis import NO_AUTHORIZED_OPERATIONS
 from tests.support.group_apis import Apis, commit_request, errors_of
 from tests.support.groups import GROUP
@@ -131,3 +138,30 @@ def test_a_member_has_bounded_metadata(apis: Apis, count: int, size: int, error:
         join_group.JoinGroupRequestProtocol(name=f"p{number}", metadata=bytes(size)) for number in range(count)
     ]
     assert apis.ask(apis.group_apis.handle_join_group, 3, request).error_code == error.code
+
+
+def test_an_instance_id_has_the_bound_of_kafkas_clients(apis: Apis) -> None:
+    for length, error in ((MAX_INSTANCE_ID, Errors.NONE), (MAX_INSTANCE_ID + 1, Errors.INVALID_REQUEST)):
+        request = join_request(group_instance_id="x" * length)
+        assert apis.ask(apis.group_apis.handle_join_group, 5, request).error_code == error.code
+
+
+def join_with(apis: Apis, group_id: str, size: int, member_id: str = "") -> join_group.JoinGroupResponse:
+    request = join_request(member_id=member_id)
+    request.group_id = group_id
+    request.protocols = [join_group.JoinGroupRequestProtocol(name="p", metadata=bytes(size))]
+    answer = apis.ask(apis.group_apis.handle_join_group, 3, request)
+    assert isinstance(answer, join_group.JoinGroupResponse)
+    return answer
+
+
+def test_the_members_of_all_groups_have_bounded_metadata(apis: Apis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group_apis, "MAX_METADATA_OF_ALL_BYTES", 5 * MUCH_METADATA_BYTES)
+    first = join_with(apis, "a", 3 * MUCH_METADATA_BYTES)
+    assert first.error_code == 0
+    assert join_with(apis, "b", 2 * MUCH_METADATA_BYTES).error_code == 0
+    full = Errors.GROUP_MAX_SIZE_REACHED.code
+    assert join_with(apis, "c", MUCH_METADATA_BYTES).error_code == full
+    assert join_with(apis, "c", MUCH_METADATA_BYTES - 1).error_code == 0, "little is possible in any case"
+    again = [join_with(apis, "a", times * MUCH_METADATA_BYTES, first.member_id).error_code for times in (2, 4)]
+    assert again == [0, full], "its own metadata would be replaced"

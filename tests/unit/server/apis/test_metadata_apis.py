@@ -368,3 +368,117 @@ def test_topics_are_described_by_pages(apis: Apis) -> None:
     body.topics = [pages.TopicRequest(name="u")]
     [topic] = apis.handle("describe_topic_partitions", body, 0).topics
     assert topic.error_code == Errors.INVALID_REQUEST.code
+
+
+# -- what mutants have shown
+
+
+def test_every_answer_names_cluster_controller_and_brokers(apis: Apis) -> None:
+    answer = apis.handle("metadata", metadata.MetadataRequest(topics=[]), 9)
+    assert (answer.cluster_id, answer.controller_id) == ("id", 2)
+    assert [(each.node_id, each.host, each.port, each.rack) for each in answer.brokers] == [
+        (1, "host1", 9001, "rack1"),
+        (2, "host2", 9002, "rack2"),
+    ]
+
+
+def with_id(apis: Apis, name: str, number: int, *leaders: int) -> UUID:
+    """A topic whose partitions have these leaders, in the cache beside others."""
+    topic_id = UUID(int=number)
+    states = [partition("", index, leader) for index, leader in enumerate(leaders)]
+    topic = UpdateMetadataTopicState(topic_name=name, topic_id=topic_id, partition_states=states)
+    brokers = [broker(1, "PLAINTEXT"), broker(2, "INSIDE", "PLAINTEXT"), broker(3, "INSIDE")]
+    apis.cache.update_cache(UpdateMetadataRequest(controller_id=2, topic_states=[topic], live_brokers=brokers))
+    return topic_id
+
+
+def test_topics_by_id_are_told_with_the_leaders_that_the_client_reaches(apis: Apis, monkeypatch: Any) -> None:
+    asked: list[Any] = []
+    get = apis.cache.get_topic_metadata
+
+    def noting(names: Any, *rest: Any, **options: Any) -> Any:
+        names = None if names is None else list(names)
+        asked.append(names)
+        return get(names, *rest, **options)
+
+    monkeypatch.setattr(apis.cache, "get_topic_metadata", noting)
+    with_id(apis, "other", 6, 1)
+    topic_id = with_id(apis, "t", 7, 1, 3)
+    body = metadata.MetadataRequest(topics=[metadata.MetadataRequestTopic(name=None, topic_id=topic_id)])
+    [topic] = apis.handle("metadata", body, 12).topics
+    assert [(each.leader_id, Errors.for_code(each.error_code)) for each in topic.partitions] == [
+        (1, Errors.NONE),
+        (3, Errors.LISTENER_NOT_FOUND),
+    ]
+    assert asked == [["t"]], "and no other topic is looked up"
+
+
+def test_a_topic_without_a_name_and_an_id_is_invalid(apis: Apis) -> None:
+    body = metadata.MetadataRequest(topics=[metadata.MetadataRequestTopic(name=None)], allow_auto_topic_creation=True)
+    [topic] = apis.handle("metadata", body, 12).topics
+    assert Errors.for_code(topic.error_code) is Errors.INVALID_TOPIC_EXCEPTION
+    assert apis.created == []
+
+
+def test_ids_are_refused_before_the_version_that_allows_them_without_telling_permissions(apis: Apis) -> None:
+    asked = [metadata.MetadataRequestTopic(name=None, topic_id=UUID(int=7))]
+    body = metadata.MetadataRequest(topics=asked, include_cluster_authorized_operations=True)
+    answer = apis.handle("metadata", body, 10)
+    [topic] = answer.topics
+    assert (Errors.for_code(topic.error_code), topic.topic_id) == (Errors.INVALID_REQUEST, UUID(int=7))
+    assert answer.cluster_authorized_operations == NO_AUTHORIZED_OPERATIONS
+
+
+def test_a_topic_of_coordinators_may_have_one_partition_and_other_topics_do_not_count(apis: Apis) -> None:
+    apis.update(partition("a", 0, 2), partition("a", 1, 2), partition(GROUPS, 0, 1))
+    assert {apis.coordinator(key) for key in ("a", "b", "c")} == {(Errors.NONE, 1, "host1", 9001)}
+
+
+def test_a_partition_of_which_the_broker_does_not_know_yet_has_no_leader(apis: Apis) -> None:
+    apis.update(partition(GROUPS, 0, 1), partition(GROUPS, 2, 1))
+    assert apis.coordinator("b")[:2] == (Errors.NONE, 1)
+    assert apis.coordinator("a")[:2] == (Errors.COORDINATOR_NOT_AVAILABLE, -1)
+
+
+def message_of(apis: Apis, key_type: int) -> str:
+    body = coordinators.FindCoordinatorRequest(coordinator_keys=["a"], key_type=key_type)
+    message = apis.handle("find_coordinator", body, 4).coordinators[0].error_message
+    assert isinstance(message, str)
+    return message
+
+
+def test_a_missing_coordinator_has_its_reason(apis: Apis) -> None:
+    assert message_of(apis, 0) == f"{GROUPS} is being created"
+    assert message_of(apis, 7) == "this broker has no coordinators of key type 7"
+    apis.update(partition(GROUPS, 0, -1))
+    assert message_of(apis, 0) == f"{GROUPS}-0 has no leader"
+
+
+@pytest.mark.parametrize(("keys", "key_type"), [([], 0), (["a"], 7)])
+def test_no_topic_of_coordinators_is_created_for_no_key(apis: Apis, keys: list[str], key_type: int) -> None:
+    body = coordinators.FindCoordinatorRequest(coordinator_keys=keys, key_type=key_type)
+    assert len(apis.handle("find_coordinator", body, 4).coordinators) == len(keys)
+    assert apis.created == []
+
+
+def test_the_refusal_of_a_broker_that_is_no_controller_has_kafkas_words(apis: Apis) -> None:
+    answer = apis.handle("describe_cluster", cluster.DescribeClusterRequest(endpoint_type=2), 1)
+    expected = "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
+    assert answer.error_message == expected
+
+
+def test_a_page_may_have_one_partition_and_names_the_error_of_a_missing_topic(apis: Apis) -> None:
+    apis.update(partition("a", 0, 1), partition("b", 0, 3), partition("b", 1, 1))
+    body = pages.DescribeTopicPartitionsRequest(response_partition_limit=1)
+    assert [len(topic.partitions) for topic in apis.handle("describe_topic_partitions", body, 0).topics] == [1]
+    body.response_partition_limit = 10
+    body.topics = [pages.TopicRequest(name=name) for name in ("b", "missing")]
+    found, missing = apis.handle("describe_topic_partitions", body, 0).topics
+    assert [each.leader_id for each in found.partitions] == [-1, 1], "the client does not reach broker 3"
+    assert (missing.name, Errors.for_code(missing.error_code)) == ("missing", Errors.UNKNOWN_TOPIC_OR_PARTITION)
+
+
+def test_a_topic_that_is_deleted_while_its_page_is_made_is_left_out(apis: Apis, monkeypatch: Any) -> None:
+    monkeypatch.setattr(apis.cache, "get_all_topics", lambda: ["gone"])
+    body = pages.DescribeTopicPartitionsRequest(response_partition_limit=10)
+    assert apis.handle("describe_topic_partitions", body, 0).topics == []

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.coordinator.group.member_metadata import MAX_INSTANCE_ID
 from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import TopicPartitions
 from tests.support.groups import error_of
 from tests.support.modern_groups import ModernGroups
@@ -20,6 +21,7 @@ FIRST = {"member_id": "m", "rebalance_timeout_ms": 1000, "subscribed_topic_names
         ({"group_id": ""}, "GroupId can't be empty."),
         ({"member_id": ""}, "MemberId can't be empty."),
         ({"instance_id": ""}, "InstanceId can't be empty."),
+        ({"instance_id": "x" * (MAX_INSTANCE_ID + 1)}, "InstanceId is too long."),
         ({"rack_id": ""}, "RackId can't be empty."),
         ({"rebalance_timeout_ms": -1}, "RebalanceTimeoutMs must be provided in first request."),
         ({"topic_partitions": None}, "TopicPartitions must be empty when (re-)joining."),
@@ -54,3 +56,9 @@ def test_a_member_of_an_unknown_group_is_told_so() -> None:
     response = ModernGroups().send(member_id="m", member_epoch=3)
     assert response is not None
     assert error_of(response.error_code) is Errors.GROUP_ID_NOT_FOUND
+
+
+def test_an_instance_id_may_be_as_long_as_kafkas_clients_allow() -> None:
+    response = ModernGroups().send(**(FIRST | {"instance_id": "x" * MAX_INSTANCE_ID}))
+    assert response is not None
+    assert error_of(response.error_code) is Errors.NONE
