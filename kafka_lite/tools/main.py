@@ -77,6 +77,11 @@ TOOLS = (
         "choose which metrics clients push to brokers, and watch what they have pushed",
     ),
     Tool(
+        "features",
+        ".server.features",
+        "show the features that all brokers agree on, and upgrade, downgrade or disable them",
+    ),
+    Tool(
         "acls",
         ".admin.acls",
         "show, add and remove access control lists: who may do what with topics, groups and the cluster",
