@@ -57,6 +57,11 @@ LATER_THAN_3_9 = {
     (ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, 0),
     (ApiKey.ALTER_SHARE_GROUP_OFFSETS, 0),
     (ApiKey.DELETE_SHARE_GROUP_OFFSETS, 0),
+    (ApiKey.PRODUCE, 12),
+    (ApiKey.PRODUCE, 13),
+    (ApiKey.END_TXN, 5),
+    (ApiKey.TXN_OFFSET_COMMIT, 5),
+    (ApiKey.UPDATE_FEATURES, 2),
 }
 
 NOT_OF_AN_API: list[tuple[str, str, list[type[Message]]]] = [

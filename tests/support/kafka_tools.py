@@ -16,6 +16,7 @@ SLF4J = "org.slf4j:slf4j-nop:1.7.36"
 JARS = {
     "0.10.2.2": ("org.apache.kafka:kafka_2.11:0.10.2.2", "javax.xml.bind:jaxb-api:2.3.1"),
     "3.9.1": ("org.apache.kafka:kafka_2.13:3.9.1", "org.apache.kafka:kafka-tools:3.9.1", SLF4J),
+    "4.1.0": ("org.apache.kafka:kafka_2.13:4.1.0", "org.apache.kafka:kafka-tools:4.1.0", SLF4J),
 }
 SOURCE = Path(__file__).parents[1] / "jvm" / "KafkaTools.java"
 _OF_LOGGERS = re.compile("^SLF4J: |^log4j:|StatusLogger")

@@ -35,7 +35,7 @@ class UpdatableFeatureResult(Struct):
 
     feature: str = string(versions="0-1")
     error_code: int = int16(versions="0-1")
-    error_message: str | None = string(versions="0-1", nullable="0-1", default=None)
+    error_message: str | None = string(versions="0-1", nullable="0-1")
 
 
 class UpdateFeaturesResponse(Response, api_key=ApiKey.UPDATE_FEATURES, versions="0-2", flexible="0+"):
@@ -46,5 +46,5 @@ class UpdateFeaturesResponse(Response, api_key=ApiKey.UPDATE_FEATURES, versions=
 
     throttle_time_ms: int = int32()  # how long a quota delays the client
     error_code: int = int16()
-    error_message: str | None = string(nullable="0+", default=None)
+    error_message: str | None = string(nullable="0+")
     results: list[UpdatableFeatureResult] = array(UpdatableFeatureResult, versions="0-1", ignorable=True)

@@ -44,8 +44,8 @@ class FeatureApis:
             respond(UpdateFeaturesResponse(error_code=failure.error.code, error_message=message))
             return
         features = body.feature_updates if version <= LAST_VERSION_WITH_RESULTS else []
-        results = [UpdatableFeatureResult(feature=each.feature) for each in features]
-        respond(UpdateFeaturesResponse(results=results))
+        results = [UpdatableFeatureResult(feature=each.feature, error_message=None) for each in features]
+        respond(UpdateFeaturesResponse(error_message=None, results=results))
 
 
 def _update(key: FeatureUpdateKey, version: int) -> FeatureUpdate:

@@ -88,7 +88,8 @@ def test_features_are_updated_by_level_and_direction() -> None:
 
 
 def test_results_of_single_features_end_with_version_1() -> None:
-    response = UpdateFeaturesResponse(results=[UpdatableFeatureResult(feature="f", error_code=0)])
+    result = UpdatableFeatureResult(feature="f", error_code=0, error_message=None)
+    response = UpdateFeaturesResponse(error_message=None, results=[result])
     assert bytes_of(response, 1) == "00000000" + "0000" + "00" + "02" + "0266" + "0000" + "00" + "00" + "00"
     assert bytes_of(response, 2) == "00000000" + "0000" + "00" + "00"
 
