@@ -40,6 +40,7 @@ from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.apis.sasl_apis import SaslApis
+from kafka_lite.server.apis.share.share_fetch_apis import ShareFetchApis
 from kafka_lite.server.apis.share.share_group_apis import ShareGroupApis
 from kafka_lite.server.apis.share.share_group_offset_apis import ShareGroupOffsetApis
 from kafka_lite.server.apis.share.share_state_apis import ShareStateApis
@@ -124,6 +125,8 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: ApiRange(0, 0),
     ApiKey.SHARE_GROUP_HEARTBEAT: ApiRange(1, 1),
     ApiKey.SHARE_GROUP_DESCRIBE: ApiRange(1, 1),
+    ApiKey.SHARE_FETCH: ApiRange(1, 1),
+    ApiKey.SHARE_ACKNOWLEDGE: ApiRange(1, 1),
     ApiKey.INITIALIZE_SHARE_GROUP_STATE: ApiRange(0, 0),
     ApiKey.READ_SHARE_GROUP_STATE: ApiRange(0, 0),
     ApiKey.WRITE_SHARE_GROUP_STATE: ApiRange(0, 0),
@@ -169,6 +172,7 @@ class ApiHandlers:
     telemetry: TelemetryApis
     share_states: ShareStateApis
     share_groups: ShareGroupApis
+    share_fetch: ShareFetchApis
     share_offsets: ShareGroupOffsetApis
     features: FeatureApis
 
@@ -240,6 +244,8 @@ class ApiHandlers:
         return {
             ApiKey.SHARE_GROUP_HEARTBEAT: self.share_groups.handle_heartbeat,
             ApiKey.SHARE_GROUP_DESCRIBE: self.share_groups.handle_describe,
+            ApiKey.SHARE_FETCH: self.share_fetch.handle_share_fetch,
+            ApiKey.SHARE_ACKNOWLEDGE: self.share_fetch.handle_share_acknowledge,
             ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: self.share_offsets.handle_describe,
             ApiKey.ALTER_SHARE_GROUP_OFFSETS: self.share_offsets.handle_alter,
             ApiKey.DELETE_SHARE_GROUP_OFFSETS: self.share_offsets.handle_delete,

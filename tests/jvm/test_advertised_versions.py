@@ -1,11 +1,12 @@
 """What Kafka 4.1 advertises and our broker does not, each with its reason."""
 
+
 from __future__ import annotations
-
 import pytest
-
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
-from tests.support.jvm import classpath, compile_java, run_java
+from tests.support.jvm import classpath
+from tests.support.jvm import compile_java
+from tests.support.jvm import run_java
 
 pytestmark = pytest.mark.jvm
 
@@ -20,15 +21,12 @@ public final class AdvertisedApis {
     }
 }
 """
-SHARE_GROUPS = "share groups (KIP-932)"
 KRAFT = "the controllers of KRaft; ours are in ZooKeeper"
 NOT_SERVED = {
     "ADD_RAFT_VOTER": (0, KRAFT),
     "DESCRIBE_QUORUM": (2, KRAFT),
     "FETCH": (18, "the high watermark of a follower, in KRaft only"),
     "REMOVE_RAFT_VOTER": (0, KRAFT),
-    "SHARE_ACKNOWLEDGE": (1, SHARE_GROUPS),
-    "SHARE_FETCH": (1, SHARE_GROUPS),
     "UNREGISTER_BROKER": (0, KRAFT),
     "STREAMS_GROUP_DESCRIBE": (-1, "Streams groups (KIP-1071), which 4.1 does not advertise either"),
     "STREAMS_GROUP_HEARTBEAT": (-1, "the same"),

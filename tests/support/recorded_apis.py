@@ -112,6 +112,7 @@ class Apis:
             delegation_tokens=nothing,
             telemetry=nothing,
             features=nothing,
+            share_fetch=nothing,
             share_states=nothing,
             share_groups=nothing,
             share_offsets=nothing,

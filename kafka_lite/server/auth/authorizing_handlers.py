@@ -95,6 +95,8 @@ RULES: dict[ApiKey, Rule] = {
     ApiKey.LIST_CONFIG_RESOURCES: on_cluster(_OP.DESCRIBE_CONFIGS),
     ApiKey.SHARE_GROUP_HEARTBEAT: on_named(_OP.READ, GROUP, "group_id", client_rules.subscribed_topics),
     ApiKey.SHARE_GROUP_DESCRIBE: admin_rules.share_group_describe,
+    ApiKey.SHARE_FETCH: _read_group,  # the partitions of a session are not in the request: see ShareFetchApis
+    ApiKey.SHARE_ACKNOWLEDGE: _read_group,
     ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: share_rules.describe_share_group_offsets,
     ApiKey.ALTER_SHARE_GROUP_OFFSETS: share_rules.on_share_group(_OP.READ),
     ApiKey.DELETE_SHARE_GROUP_OFFSETS: share_rules.on_share_group(_OP.DELETE),
@@ -171,6 +173,15 @@ def fetch_rule(auth: AuthHelper) -> Callable[[Request, bool, set[str]], set[str]
     def denied(request: Request, from_follower: bool, topics: set[str]) -> set[str]:
         if from_follower:
             return set() if auth.authorize_cluster(request, _OP.CLUSTER_ACTION) else topics
+        return auth.denied(request, _OP.READ, TOPIC, topics)
+
+    return denied
+
+
+def share_fetch_rule(auth: AuthHelper) -> Callable[[Request, set[str]], set[str]]:
+    """For ``ShareFetchApis``: which of the topics a client may not read."""
+
+    def denied(request: Request, topics: set[str]) -> set[str]:
         return auth.denied(request, _OP.READ, TOPIC, topics)
 
     return denied

@@ -286,7 +286,6 @@ class SharePartitionManager:
             self.partitions.remove(key)
         self._timer.shutdown()
         self._purgatory.shutdown()
-        self._persister.stop()
 
 
 Done = Callable[[ApiError | None], None]

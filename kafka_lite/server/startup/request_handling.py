@@ -36,9 +36,10 @@ from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.apis.sasl_apis import SaslApis
+from kafka_lite.server.apis.share.share_fetch_apis import ShareFetchApis
 from kafka_lite.server.apis.telemetry_apis import TelemetryApis
 from kafka_lite.server.auth.auth_helper import AuthHelper
-from kafka_lite.server.auth.authorizing_handlers import authorizing, fetch_rule, visible_rule
+from kafka_lite.server.auth.authorizing_handlers import authorizing, fetch_rule, share_fetch_rule, visible_rule
 from kafka_lite.server.auth.delegation_token_rules import token_rule
 from kafka_lite.server.auth.switched_handlers import switched
 from kafka_lite.server.client_telemetry.client_metrics_manager import EXPIRY_CHECK_MS, ClientMetricsManager
@@ -63,6 +64,7 @@ from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.replica_management import ReplicaManagement
 from kafka_lite.server.startup.security import BrokerSecurity
 from kafka_lite.server.startup.share_coordination import ShareCoordination
+from kafka_lite.server.startup.share_partitions import SharePartitions
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
@@ -106,6 +108,16 @@ class RequestHandling:
         self._fetch_sessions = FetchSessionCache(
             parts.config.max_incremental_fetch_session_cache_slots, parts.metrics.registry, parts.time
         )
+        self.share_partitions = SharePartitions(
+            parts.config,
+            parts.replicas.manager,
+            parts.groups.group_configs,
+            parts.share.persister,
+            parts.metrics.registry,
+            channel,
+            parts.time,
+        )
+        parts.metrics.measure_purgatory(self.share_partitions.purgatory)
         self._partition_admin = PartitionAdminApis(
             parts.config.broker_id, parts.controller, parts.metadata_cache, parts.time
         )
@@ -168,6 +180,7 @@ class RequestHandling:
             acls=AclApis(parts.security.authorizer),
             delegation_tokens=self._new_delegation_token_apis(),
             telemetry=TelemetryApis(self.client_metrics),
+            share_fetch=self._new_share_fetch_apis(hints),
             share_states=parts.share.share_state_apis(),
             share_groups=parts.groups.share_group_apis(),
             share_offsets=parts.groups.share_group_offset_apis(),
@@ -175,6 +188,15 @@ class RequestHandling:
             sasl=SaslApis(
                 parts.config.values["sasl.enabled.mechanisms"], parts.zk_client, lambda: parts.controller.is_active
             ),
+        )
+
+    def _new_share_fetch_apis(self, hints: LeaderHints) -> ShareFetchApis:
+        return self.share_partitions.apis(
+            self._parts.metadata_cache,
+            None if self._auth is None else share_fetch_rule(self._auth),
+            hints.current_leader,
+            self._request_helper,
+            self._parts.scheduler,
         )
 
     def _new_client_metrics(self) -> ClientMetricsManager:
@@ -244,6 +266,7 @@ class RequestHandling:
 
     def shutdown(self) -> None:
         """Stop waiting for elections that clients have requested, and converting records for old consumers."""
+        self.share_partitions.shutdown()
         self._partition_admin.shutdown()
         self._down_conversions.shutdown()
 

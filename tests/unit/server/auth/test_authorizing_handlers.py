@@ -102,14 +102,29 @@ def test_the_error_of_the_cluster_is_at_the_top_where_there_is_a_place_for_it() 
     assert broker.ask(API_SPECS[ApiKey.DESCRIBE_LOG_DIRS].request(), 1).results == [], "as if there were no directory"
 
 
-@pytest.mark.parametrize("name", ["JOIN_GROUP", "HEARTBEAT", "LEAVE_GROUP", "SYNC_GROUP"])
+@pytest.mark.parametrize(
+    "name", ["JOIN_GROUP", "HEARTBEAT", "LEAVE_GROUP", "SYNC_GROUP", "SHARE_FETCH", "SHARE_ACKNOWLEDGE"]
+)
 def test_members_read_their_group(name: str) -> None:
     key = ApiKey[name]
-    for version in range(SERVED_VERSIONS[key].max_version + 1):
+    for version in range(SERVED_VERSIONS[key].min_version, SERVED_VERSIONS[key].max_version + 1):
         protocol = {"protocol_type": "c", "protocol_name": "p"} if key is ApiKey.SYNC_GROUP else {}
         body = API_SPECS[key].request(group_id="g", **protocol)
         assert Broker().ask(body, version).error_code == GROUP_DENIED
         assert Broker("READ GROUP g").ask(body, version).error_code == 0
+
+
+def test_members_of_share_groups_describe_the_topics_that_they_name() -> None:
+    body = API_SPECS[ApiKey.SHARE_GROUP_HEARTBEAT].request(group_id="g", subscribed_topic_names=["t"])
+    assert Broker().ask(body, 1).error_code == GROUP_DENIED
+    assert Broker("READ GROUP g").ask(body, 1).error_code == Errors.TOPIC_AUTHORIZATION_FAILED.code
+    assert Broker("READ GROUP g", "DESCRIBE TOPIC t").ask(body, 1).error_code == 0
+
+
+def test_share_groups_that_may_not_be_described_are_refused() -> None:
+    body = API_SPECS[ApiKey.SHARE_GROUP_DESCRIBE].request(group_ids=["g"])
+    (group,) = Broker().ask(body, 1).groups
+    assert group.error_code == GROUP_DENIED
 
 
 ON_TOPICS = {
