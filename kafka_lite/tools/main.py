@@ -111,6 +111,7 @@ TOOLS = (
     Tool("end-to-end-latency", ".perf.end_to_end_latency", "measure the latency from producer to consumer"),
     Tool("verifiable-consumer", ".verifiable.verifiable_consumer", "consume in a group and report every event as JSON"),
     Tool("consumer-groups", ".groups.consumer_groups", "list, describe, watch, reset and delete consumer groups"),
+    Tool("share-groups", ".groups.share_groups", "list, describe, reset and delete share groups"),
     Tool(
         "streams-application-reset",
         ".streams.streams_application_reset",

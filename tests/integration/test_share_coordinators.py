@@ -27,6 +27,7 @@ from kafka_lite.protocol.messages.api_76_share_group_heartbeat import ShareGroup
 from kafka_lite.protocol.schema import Request
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.cluster_broker import ClusterBroker
+from kafka_lite.tools.main import main
 from tests.support.eventually import eventually
 from tests.support.patience import patient_s
 
@@ -140,7 +141,9 @@ def test_the_state_of_a_deleted_topic_is_forgotten(cluster: Cluster) -> None:
     eventually(lambda: not is_known())
 
 
-def test_offsets_of_a_group_are_described_altered_and_deleted(cluster: Cluster) -> None:
+def test_offsets_of_a_group_are_described_altered_and_deleted(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
     group, topic = "people", "letters"
     cluster.create_topic(topic, partitions=2)
     ask = Asking(cluster, group)
@@ -159,9 +162,21 @@ def test_offsets_of_a_group_are_described_altered_and_deleted(cluster: Cluster) 
     assert ask(ShareGroupHeartbeatRequest(**joining, member_epoch=-1), 1).error_code == 0
     assert ask(altering).responses[0].partitions[0].error_code == 0
     assert ask.offsets() == {(topic, 0): -1, (topic, 1): 7}
+    cluster.produce(topic, "a letter", partition=0)
+    arguments = ["--reset-offsets", "--group", group, "--topic", topic, "--to-latest", "--execute"]
+    assert main(["share-groups", "--bootstrap-server", cluster.bootstrap_servers, *arguments]) == 0
+    assert ask.offsets() == {(topic, 0): 1, (topic, 1): 0}
+    capsys.readouterr()
+    arguments = ["--describe", "--group", group]
+    assert main(["share-groups", "--bootstrap-server", cluster.bootstrap_servers, *arguments]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[1:] == [[group, topic, "0", "1"], [group, topic, "1", "0"]]
     names = [delete.DeleteShareGroupOffsetsRequestTopic(topic_name=topic)]
     assert ask(delete.DeleteShareGroupOffsetsRequest(group_id=group, topics=names)).responses[0].error_code == 0
     assert ask.offsets() == {}
+    arguments = ["--delete", "--group", group]
+    assert main(["share-groups", "--bootstrap-server", cluster.bootstrap_servers, *arguments]) == 0
+    assert "was successful" in capsys.readouterr().out
 
 
 class Asking:
