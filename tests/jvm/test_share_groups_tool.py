@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from kafka_lite.common.topic_names import SHARE_GROUP_STATE_TOPIC_NAME
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest
 from kafka_lite.protocol.messages.api_76_share_group_heartbeat import ShareGroupHeartbeatRequest
@@ -15,6 +16,7 @@ from tests.support.kafka_tools import KafkaTools, our_tool, words
 
 pytestmark = [pytest.mark.jvm, pytest.mark.soak]
 
+DUMP = "kafka.tools.DumpLogSegments"
 TOOL = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
 QUESTIONS = [
     ("--list",),
@@ -34,6 +36,10 @@ def cluster() -> Iterator[Cluster]:
         running.create_topic("orders", 2)
         running.produce("orders", "one", partition=0)
         yield running
+
+
+def records_of(dump: str) -> list[str]:
+    return [line for line in dump.splitlines() if "payload:" in line]
 
 
 def heartbeat(cluster: Cluster, epoch: int, group: str = "g") -> bool:
@@ -73,3 +79,9 @@ def test_kafka_s_tool_and_ours_say_and_do_the_same(cluster: Cluster) -> None:
         assert "There is no offset information to delete." in our_tool("share-groups", *where, *forget).output
         assert "was successful" in tools.run(TOOL, *where, "--delete", "--group", "g").output
         assert both("--list") == []
+        logs = sorted(cluster.data_dir.glob(f"**/{SHARE_GROUP_STATE_TOPIC_NAME}-*/*.log"))
+        files = ",".join(str(log) for log in logs if log.stat().st_size)
+        theirs = tools.run(DUMP, "--share-group-state-decoder", "--files", files).output
+        ours = our_tool("dump-log", "--share-group-state-decoder", "--files", files).output
+        assert "snapshotEpoch" in ours
+        assert records_of(theirs) == records_of(ours)

@@ -43,6 +43,7 @@ from kafka_lite.tools.log_files.record_decoders import (
     VALUE_DECODERS,
     Decoder,
     decode_offsets,
+    decode_share_group_state,
     decode_transactions,
     key_and_value_decoder,
 )
@@ -102,6 +103,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--transaction-log-decoder", action="store_true", help="decode the log as one of __transaction_state"
     )
     parser.add_argument(
+        "--share-group-state-decoder", action="store_true", help="decode the log as one of __share_group_state"
+    )
+    parser.add_argument(
         "--picture",
         nargs="?",
         const=BY_CODEC,
@@ -154,6 +158,7 @@ class LogDump:
         return bool(
             options.offsets_decoder
             or options.transaction_log_decoder
+            or options.share_group_state_decoder
             or options.value_decoder_class
             or options.key_decoder_class
         )
@@ -161,6 +166,8 @@ class LogDump:
     def _choose_decoder(self) -> Decoder:
         if self._options.offsets_decoder:
             return decode_offsets
+        if self._options.share_group_state_decoder:
+            return decode_share_group_state
         if self._options.transaction_log_decoder:
             return decode_transactions
         return key_and_value_decoder(self._options.key_decoder_class, self._options.value_decoder_class)

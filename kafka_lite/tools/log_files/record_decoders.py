@@ -23,6 +23,12 @@ from kafka_lite.protocol.messages.group_records import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
+from kafka_lite.protocol.messages.share_state_records import (
+    ShareSnapshotKey,
+    ShareSnapshotValue,
+    ShareUpdateKey,
+    ShareUpdateValue,
+)
 from kafka_lite.protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
 from kafka_lite.protocol.schema import Message, Struct
 from kafka_lite.protocol.schema_error import SchemaError
@@ -55,6 +61,12 @@ _GROUP_RECORDS: Mapping[int, tuple[type[Message], type[Message]]] = {
     16: (modern.ConsumerGroupRegularExpressionKey, modern.ConsumerGroupRegularExpressionValue),
 }
 """A key's version determines the record type."""
+
+_SHARE_STATE_RECORDS: Mapping[int, tuple[type[Message], type[Message]]] = {
+    0: (ShareSnapshotKey, ShareSnapshotValue),
+    1: (ShareUpdateKey, ShareUpdateValue),
+}
+"""The same for ``__share_group_state``."""
 
 _TRANSACTION_STATES = (
     "Empty",
@@ -107,11 +119,20 @@ def _number(name: str, layout: str, data: bytes) -> object:
 
 def decode_offsets(record: Record) -> Texts:
     """Decode a record of ``__consumer_offsets`` to JSON."""
+    return _decode(record, _GROUP_RECORDS)
+
+
+def decode_share_group_state(record: Record) -> Texts:
+    """Decode a record of ``__share_group_state`` to JSON."""
+    return _decode(record, _SHARE_STATE_RECORDS)
+
+
+def _decode(record: Record, kinds: Mapping[int, tuple[type[Message], type[Message]]]) -> Texts:
     try:
         version = read_version(record.key or b"")
-        if version not in _GROUP_RECORDS:
+        if version not in kinds:
             return f"Unknown record type {version} at offset {record.offset}, skipping.", None
-        key_type, value_type = _GROUP_RECORDS[version]
+        key_type, value_type = kinds[version]
         key = decode_with_version(key_type, record.key or b"")
         shown_key = _json({"type": str(version), "data": json_fields(key, version)})
         return shown_key, DELETED if record.value is None else _group_value(value_type, record.value)

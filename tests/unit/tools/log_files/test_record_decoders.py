@@ -9,6 +9,10 @@ from uuid import UUID
 import pytest
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.coordinator.share import share_coordinator_records as share_records
+from kafka_lite.coordinator.share.persister import PersisterStateBatch, SharePartitionKey
+from kafka_lite.coordinator.share.share_coordinator_records import ShareSnapshot, ShareUpdate
+from kafka_lite.coordinator.share.share_group_offset import ShareGroupOffset
 from kafka_lite.protocol.messages import consumer_group_records as modern
 from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from kafka_lite.protocol.messages.group_records import (
@@ -31,6 +35,7 @@ from kafka_lite.record.records import batches
 from kafka_lite.tools.log_files.record_decoders import (
     DELETED,
     decode_offsets,
+    decode_share_group_state,
     decode_transactions,
     json_fields,
     key_and_value_decoder,
@@ -158,6 +163,27 @@ def test_a_record_that_is_not_understood_is_skipped_with_its_offset(key: bytes, 
     shown, payload = decode_offsets(record(key, value))
     assert (shown or "").startswith(text)
     assert payload is None
+
+
+# ── __share_group_state ───────────────────────────────────────────────────────────────────────────────────────────────
+
+SHARE_KEY = SharePartitionKey("g", UUID(int=2**64), 3)
+SHARE_STATE = ShareGroupOffset(1, 2, 5, (PersisterStateBatch(5, 9, 2, 1),), 3, 6, 7)
+
+
+def test_a_snapshot_and_an_update_are_kafkas_json() -> None:
+    key = '"data":{"groupId":"g","topicId":"AAAAAAAAAAEAAAAAAAAAAA","partition":3}}'
+    batches = '"stateBatches":[{"firstOffset":5,"lastOffset":9,"deliveryState":2,"deliveryCount":1}]}}'
+    assert decode_share_group_state(record(*share_records.encode(ShareSnapshot(SHARE_KEY, SHARE_STATE)))) == (
+        '{"type":"0",' + key,
+        '{"version":"0","data":{"snapshotEpoch":1,"stateEpoch":3,"leaderEpoch":2,"startOffset":5,"createTimestamp":6,'
+        '"writeTimestamp":7,' + batches,
+    )
+    assert decode_share_group_state(record(*share_records.encode(ShareUpdate(SHARE_KEY, SHARE_STATE)))) == (
+        '{"type":"1",' + key,
+        '{"version":"0","data":{"snapshotEpoch":1,"leaderEpoch":2,"startOffset":5,' + batches,
+    )
+    assert decode_share_group_state(record(*share_records.encode(ShareSnapshot(SHARE_KEY, None))))[1] == "<DELETE>"
 
 
 # ── __transaction_state ───────────────────────────────────────────────────────────────────────────────────────────────
