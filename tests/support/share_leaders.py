@@ -24,6 +24,7 @@ from kafka_lite.server.apis.leader_hints import LeaderNode
 from kafka_lite.server.apis.share.share_fetch_apis import KnownTopics, ShareFetchApis
 from kafka_lite.server.share.acquisition_lock_timer import AcquisitionLockTimer
 from kafka_lite.server.share.delayed_share_fetch import DelayedShareFetch
+from kafka_lite.server.share.share_group_metrics import ShareGroupMetrics
 from kafka_lite.server.share.share_partition_manager import SharePartitionManager
 from kafka_lite.server.share.share_session import ShareSessionCache
 from tests.support.in_memory_persister import InMemoryPersister
@@ -51,13 +52,15 @@ class ShareLeader:
         self.purgatory: DelayedOperationPurgatory[DelayedShareFetch] = DelayedOperationPurgatory(
             "ShareFetch", timer=self.waiting, reaper_enabled=False, time=self.time
         )
+        self.registry = MetricsRegistry()
         self.manager = SharePartitionManager(
             self.broker.replicas,
-            ShareSessionCache(self.config.max_share_sessions, MetricsRegistry(), self.time),
+            ShareSessionCache(self.config.max_share_sessions, self.registry, self.time),
             lambda _group: self.config,
             self.persister,
             AcquisitionLockTimer(0, self.timer, reaper_enabled=False),
             self.purgatory,
+            ShareGroupMetrics(self.registry, self.time),
             self.time,
         )
         self.denied: set[str] = set()

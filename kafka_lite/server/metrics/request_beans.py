@@ -158,6 +158,32 @@ REQUEST_BEANS: tuple[BeanDeclaration, ...] = (
         "fetch sessions evicted to make room for others",
         "为给其他会话腾出位置而被驱逐的拉取会话数",
     ),
+    server_bean("ShareSessionCache", "ShareSessionsCount", GAUGE, "share sessions", "共享会话数"),
+    server_bean(
+        "ShareSessionCache", "SharePartitionsCount", GAUGE, "partitions in all share sessions", "所有共享会话中的分区数"
+    ),
+    server_bean(
+        "ShareSessionCache",
+        "ShareSessionEvictionsPerSec",
+        METER,
+        "share sessions that ended with their connections",
+        "随连接断开而结束的共享会话数",
+    ),
+    server_bean(
+        "ShareGroupMetrics",
+        "RecordAcknowledgementsPerSec",
+        METER,
+        "records that members of share groups accepted, released or rejected",
+        "共享组成员接受、释放或拒绝的消息数",
+        "ackType",
+    ),
+    server_bean(
+        "DelayedShareFetchMetrics",
+        "ExpiresPerSec",
+        METER,
+        "share fetches that waited for the client's whole maximum wait time",
+        "等满客户端所给时间的共享拉取请求数",
+    ),
     server_bean(
         "DelayedProduceMetrics",
         "ExpiresPerSec",

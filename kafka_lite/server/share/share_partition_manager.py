@@ -34,6 +34,7 @@ from kafka_lite.server.share.delayed_share_fetch import (
     ShareFetch,
     SharePartitionData,
 )
+from kafka_lite.server.share.share_group_metrics import ShareGroupMetrics
 from kafka_lite.server.share.share_partition import SharePartition
 from kafka_lite.server.share.share_partition_cache import SharePartitionCache
 from kafka_lite.server.share.share_session import ShareSessionCache, ShareSessionKey
@@ -81,6 +82,7 @@ class SharePartitionManager:
         persister: Persister,
         timer: AcquisitionLockTimer,
         purgatory: DelayedOperationPurgatory[DelayedShareFetch],
+        metrics: ShareGroupMetrics,
         time: Time,
     ) -> None:
         self.sessions = sessions
@@ -90,6 +92,7 @@ class SharePartitionManager:
         self._persister = persister
         self._timer = timer
         self._purgatory = purgatory
+        self._metrics = metrics
         self._time = time
         self._to_try: deque[SharePartitionKey] = deque()
         self._trying = threading.Lock()
@@ -122,7 +125,15 @@ class SharePartitionManager:
         )
         keys = [key for share_partition, log in found.values() for key in (share_partition.key, log)]
         self._purgatory.try_complete_else_watch(
-            DelayedShareFetch(fetch, self._replicas, self._log_start_offset, self._failed, self._try_again), keys
+            DelayedShareFetch(
+                fetch,
+                self._replicas,
+                self._log_start_offset,
+                self._failed,
+                self._try_again,
+                self._metrics.fetch_expired,
+            ),
+            keys,
         )
 
     def _get_or_create(self, key: SharePartitionKey, log: TopicPartition) -> SharePartition:
@@ -199,7 +210,12 @@ class SharePartitionManager:
         """Acknowledge records of several partitions. ``respond`` is called once, when all outcomes are there."""
 
         def acknowledge(at: TopicIdPartition, share_partition: SharePartition, done: Done) -> None:
-            share_partition.acknowledge(member_id, batches[at], done)
+            def counted(failure: ApiError | None) -> None:
+                if failure is None:
+                    self._metrics.acknowledged(batches[at])
+                done(failure)
+
+            share_partition.acknowledge(member_id, batches[at], counted)
 
         self._for_each(group_id, batches, acknowledge, respond)
 

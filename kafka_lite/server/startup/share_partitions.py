@@ -26,6 +26,7 @@ from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
 from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.server.share.acquisition_lock_timer import AcquisitionLockTimer
 from kafka_lite.server.share.delayed_share_fetch import DelayedShareFetch
+from kafka_lite.server.share.share_group_metrics import ShareGroupMetrics
 from kafka_lite.server.share.share_partition_manager import SharePartitionManager
 from kafka_lite.server.share.share_session import ShareSessionCache
 
@@ -56,6 +57,7 @@ class SharePartitions:
             persister,
             AcquisitionLockTimer(config.broker_id, SystemTimer(time=time)),
             self.purgatory,
+            ShareGroupMetrics(registry, time),
             time,
         )
         channel.on_connection_ended = self.manager.on_connection_ended
