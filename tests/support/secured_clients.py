@@ -15,18 +15,27 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from aiokafka import AIOKafkaClient
 from aiokafka.abc import AbstractTokenProvider as AsyncTokenProvider
 from aiokafka.helpers import create_ssl_context
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, load_pem_private_key
+from cryptography.hazmat.primitives.serialization.pkcs12 import (
+    PKCS12Certificate,
+    serialize_java_truststore,
+    serialize_key_and_certificates,
+)
+from cryptography.x509 import load_pem_x509_certificate
 from kafka import KafkaAdminClient
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 LIMIT_S = 30
 PAUSE_S = 0.2
+STORE_PASSWORD = "of-the-store"
 PACKAGE = "org.apache.kafka.common.security"
 MODULES = {"PLAIN": "plain.PlainLoginModule", "OAUTHBEARER": "oauthbearer.OAuthBearerLoginModule"}
 
@@ -75,6 +84,23 @@ class Attempt:
         parts = (base64.urlsafe_b64encode(json.dumps(each).encode()).rstrip(b"=") for each in ({"alg": "none"}, claims))
         return b".".join(parts).decode() + "."
 
+    def _stores(self, folder: Path) -> dict[str, str]:
+        """The keys and certificates in files, and the properties that name them."""
+        base = folder / f"{self.name.replace(' ', '-')}-{self.bootstrap.rpartition(':')[2]}"
+        sealed = BestAvailableEncryption(STORE_PASSWORD.encode())
+        trusted, own = base.with_suffix(".trusted.p12"), base.with_suffix(".own.p12")
+        authority = PKCS12Certificate(load_pem_x509_certificate(self.authority.encode()), b"ca")
+        trusted.write_bytes(serialize_java_truststore([authority], sealed))
+        found = {"ssl.truststore.location": str(trusted), "ssl.truststore.password": STORE_PASSWORD}
+        found["ssl.truststore.type"] = "PKCS12"
+        if self.certificate:
+            key = cast(EllipticCurvePrivateKey, load_pem_private_key(self.key.encode(), None))
+            certificate = load_pem_x509_certificate(self.certificate.encode())
+            own.write_bytes(serialize_key_and_certificates(b"own", key, certificate, None, sealed))
+            found |= {"ssl.keystore.type": "PKCS12", "ssl.keystore.location": str(own)}
+            found |= {"ssl.keystore.password": STORE_PASSWORD, "ssl.key.password": STORE_PASSWORD}
+        return found
+
     def as_json(self) -> dict[str, Any]:
         """For programs of other languages."""
         return {
@@ -83,16 +109,19 @@ class Attempt:
             "tokenText": self.token, "sessionMs": self.session_ms,
         }  # fmt: skip
 
-    def java_properties(self) -> str:
-        """For Java's clients from 2.7 on, which read PEM."""
+    def java_properties(self, stores: Path | None = None) -> str:
+        """For Java's clients from 2.7 on, which read PEM; older ones have ``stores``, a folder for files of PKCS12."""
         found = {
             "bootstrap.servers": self.bootstrap, "security.protocol": self.protocol, "session.ms": self.session_ms,
-            "default.api.timeout.ms": LIMIT_S * 1000, "ssl.truststore.type": "PEM",
-            "ssl.truststore.certificates": self.authority,
         }  # fmt: skip
-        if self.certificate:
-            found |= {"ssl.keystore.type": "PEM", "ssl.keystore.key": self.key}
-            found["ssl.keystore.certificate.chain"] = self.certificate
+        if stores is None:
+            found |= {"default.api.timeout.ms": LIMIT_S * 1000, "ssl.truststore.type": "PEM"}
+            found["ssl.truststore.certificates"] = self.authority
+            if self.certificate:
+                found |= {"ssl.keystore.type": "PEM", "ssl.keystore.key": self.key}
+                found["ssl.keystore.certificate.chain"] = self.certificate
+        else:
+            found |= {"request.timeout.ms": LIMIT_S * 1000, "fetch.max.wait.ms": 500, **self._stores(stores)}
         if self.mechanism:
             module = MODULES.get(self.mechanism, "scram.ScramLoginModule")
             options = f'unsecuredLoginStringClaim_sub="{self.user}"'

@@ -26,7 +26,7 @@ NAMES = ("TLS", "MUTUAL", "PASSWORDS", "SHORT", "FEW")
 """Listeners: TLS alone; with certificates of clients; all mechanisms; sessions that end; SCRAM-SHA-512 only."""
 OTHERWISE = {
     "aiokafka": {"session", "oauthbearer expired"},
-    **{f"java {version}": {"oauthbearer"} for version in ("2.8.2", "3.9.1", "4.1.0")},
+    **{f"java {version}": {"oauthbearer"} for version in ("0.10.2.2", "2.8.2", "3.9.1", "4.1.0")},
 }
 """aiokafka has no sessions and takes a refused token for a success, Java makes no tokens."""
 UNDECIDED = {("kafka-go", "session")}
