@@ -6,7 +6,7 @@ import pytest
 
 from kafka_lite.record.default_record import encode_record
 from kafka_lite.record.record import InvalidRecordError
-from kafka_lite.record.record_scan import RecordScan, scan_records
+from kafka_lite.record.record_scan import MAX_OUT_OF_ORDER, RecordScan, check_order, scan_records
 from kafka_lite.record.varint import encode_varint
 
 
@@ -38,3 +38,16 @@ def test_a_wrong_record_count_is_rejected() -> None:
         scan_records(data, 3)
     with pytest.raises(InvalidRecordError, match="9 bytes follow the 1 records"):
         scan_records(data, 1)
+
+
+def test_so_many_records_may_be_out_of_order() -> None:
+    check_order(MAX_OUT_OF_ORDER)
+    with pytest.raises(InvalidRecordError, match="100001 records"):
+        check_order(MAX_OUT_OF_ORDER + 1)
+
+
+def test_a_scan_is_equal_to_another_with_the_same_properties_only() -> None:
+    scan = RecordScan(1, 2, offsets_are_consecutive=True, first_null_key=None)
+    assert scan == RecordScan(1, 2, offsets_are_consecutive=True, first_null_key=None)
+    assert scan != RecordScan(1, 3, offsets_are_consecutive=True, first_null_key=None)
+    assert scan != (1, 2, True, None)

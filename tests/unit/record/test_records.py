@@ -76,3 +76,40 @@ def test_the_last_wrapper_of_a_set_is_found_without_reading_it() -> None:
     assert bytes(found.view) == wrapper
     assert last_wrapper(mixed(1, 1)) is None
     assert last_wrapper(mixed(1) + wrapper[:-1]) is None, "it is incomplete"
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_what_mutants_have_shown_of_sizes(magic: int) -> None:
+    data = memory_records(magic, CompressionType.NONE, [(b"k", b"v")])
+    length = int.from_bytes(data[8:12], "big")
+    assert batch_size(data) == len(data)
+    assert batch_size(data, max_message_bytes=length) == len(data)
+    with pytest.raises(CorruptRecordError, match="exceeds"):
+        batch_size(data, max_message_bytes=length - 1)
+
+
+def test_a_header_up_to_the_magic_alone_is_looked_at() -> None:
+    """A size that is impossible is an error then, and with a byte less the end."""
+    corrupt = bytes(17)
+    for look in (first_batch, last_wrapper, lambda data: list(batches(data))):
+        with pytest.raises(CorruptRecordError):
+            look(corrupt)
+        assert not look(corrupt[:-1])
+
+
+def test_the_last_wrapper_before_an_incomplete_message_is_found() -> None:
+    wrapper = memory_records(1, CompressionType.GZIP, [(b"k", b"v")] * 3, timestamp=1)
+    plain = memory_records(1, CompressionType.NONE, [(b"k", b"v")], timestamp=1)
+    found = last_wrapper(plain + wrapper + plain + wrapper[:-1])
+    assert found is not None
+    assert bytes(found.view) == wrapper
+    assert last_wrapper(plain) is None
+
+
+def test_a_view_of_a_buffer_is_used_as_it_is_and_other_buffers_are_not_copied() -> None:
+    data = bytearray(memory_records(2, CompressionType.NONE, [(b"k", b"v")]))
+    for buffer in (data, memoryview(data)):
+        [batch] = batches(buffer)
+        assert batch.view.obj is data
+        batch.set_last_offset(77)
+        assert int.from_bytes(data[:8], "big") == 77

@@ -44,7 +44,9 @@ def between_slices(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]
 
 
 def respond(apis: Apis, results: list[CreatableTopicResult]) -> Any:
-    request = apis.handle(ApiKey.CREATE_TOPICS, 4, CreateTopicsRequest(topics=[CreatableTopic(name="t")]))
+    request = apis.handle(
+        ApiKey.CREATE_TOPICS, 4, CreateTopicsRequest(topics=[CreatableTopic(name="t")], timeout_ms=77)
+    )
     apis.admin.callback(results)
     return request
 
@@ -84,6 +86,17 @@ def test_the_memory_of_a_long_response_counts_while_it_is_sent(
     assert 0 < seen[0] < seen[-1] < apis.channel.memory_pool.leased_bytes == answer.send.size_in_bytes - 4
     del answer
     assert apis.channel.memory_pool.leased_bytes == 0
+
+
+@pytest.mark.parametrize("is_logged", [False, True])
+@pytest.mark.parametrize("count", [TOPICS, 100])
+def test_the_body_of_a_request_does_not_wait_for_the_reader_of_its_long_response(
+    apis: Apis, caplog: pytest.LogCaptureFixture, is_logged: bool, count: int
+) -> None:
+    caplog.set_level("DEBUG" if is_logged else "INFO", "kafka.request.logger")
+    request = respond(apis, results(count))
+    assert bool(request.body.topics) is (is_logged or count == 100), "unless the request log tells it"
+    assert request.body.timeout_ms == 77, "metrics look at numbers: a follower's Fetch counts apart"
 
 
 def test_a_short_response_of_many_bytes_counts_too(apis: Apis) -> None:
