@@ -57,7 +57,7 @@ class Missing:
 PARTS = (
     Missing("Connect", "Connect", "chapter 8, Connect"),
     Missing("uReplicator", "uReplicator", "chapter 8, uReplicator"),
-    Missing("share groups (KIP-932)", "共享组（KIP-932）", key=78),
+    Missing("groups of Streams (KIP-1071)", "Streams 组（KIP-1071）", key=88),
 )
 
 

@@ -1,12 +1,11 @@
 """What Kafka 4.1 advertises and our broker does not, each with its reason."""
 
-
 from __future__ import annotations
+
 import pytest
+
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
-from tests.support.jvm import classpath
-from tests.support.jvm import compile_java
-from tests.support.jvm import run_java
+from tests.support.jvm import classpath, compile_java, run_java
 
 pytestmark = pytest.mark.jvm
 
