@@ -80,6 +80,7 @@ class ShareCoordination:
         if self.cannot_delete is not None:
             raise self.cannot_delete.exception()
         self.deleted.append((topic_partition.partition, offset))
+        self.log.log(topic_partition).log_start_offset = offset
 
     def elect(self, epoch: int) -> None:
         """Lead both partitions, and load them."""
