@@ -21,8 +21,6 @@ from pathlib import Path
 from kafka_learn.labs.lab import LABS
 from kafka_learn.labs.way.in_chinese import FILE, values_of
 
-NOT_CHINESE = Path(__file__).parents[1] / "data/labs-in-english.toml"
-"""How many words of each lab are not translated."""
 KINDS = ("titles", "cases", "messages")
 _LONGEST = 40
 _WORDS = re.compile(r"[A-Za-z]{2,}[,:;.)]? [\w({]|[\w)}][,:;.)]? [A-Za-z]{2,}")
@@ -159,15 +157,6 @@ def main(arguments: list[str]) -> None:
             raise ValueError(f"{folder.name} {number}: the values are {values_of(english)}, not {values_of(text)}")
         chinese.setdefault(kind, {})[english] = text.replace("\\n", "\n")
     (folder / FILE).write_text(to_toml(words, chinese), encoding="utf-8")
-    note_open_words()
-
-
-def note_open_words() -> None:
-    """Write how many words of each lab are not translated."""
-    counts = {folder.name: len(missing(words_of_lab(folder), translated(folder))) for folder in sorted(LABS.iterdir())}
-    rows = [f"{name} = {count}" for name, count in counts.items() if count]
-    head = "# How many titles and messages of a lab's tests are English only: python -m tests.support.lab_words LAB\n"
-    NOT_CHINESE.write_text(head + "\n".join([*rows, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":
