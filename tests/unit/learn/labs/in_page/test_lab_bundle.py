@@ -22,6 +22,7 @@ def test_the_files_are_packed_as_they_are_and_once() -> None:
     names = archive.namelist()
     test = "labs/ch06-timing-wheel/tests/test_1_a_bucket.py"
     assert archive.read(test) == (PROJECT_ROOT / test).read_bytes()
+    assert {"labs/zh.toml", "labs/ch06-timing-wheel/zh.toml"} <= set(names)
     assert len(names) == len(set(names))
     assert not {PurePosixPath(name) for name in names} & {place for place, _ in bundle.sources()}
     assert "py.py" in names

@@ -98,6 +98,8 @@ def test_the_rows_are_those_of_a_check_in_a_terminal(tmp_path: Any) -> None:
 
 def test_half_done_tasks_show_their_half_and_chinese_answers_in_chinese() -> None:
     (found,) = checked(wrong(), language="zh")["results"]
+    assert not [row["title"] for row in found["rows"] if row["title"].isascii()]
+    assert "ISR 保留活着的成员，次序不变：[3, 2]，不是 [3, 1, 2]" in [row["message"] for row in found["rows"]]
     lab = find_lab(LAB)
     assert [task["title"] for task in found["tasks"]] == [task.title_zh for task in lab.tasks]
     assert [task["mark"] for task in found["tasks"] if 0 < task["earned"] < task["total"]] == [
