@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kafka_lite.testing.simulation.cluster import PROGRAMS
+from kafka_lite.testing.simulation.groups.workload import GROUP_PROGRAMS
 from kafka_lite.testing.simulation.helix.workload import HELIX_PROGRAMS
 from kafka_lite.testing.simulation.mirror.workload import MIRROR_PROGRAMS
 from kafka_lite.testing.simulation.runner import ModulePool, Outcome, Plan, Run, is_repeatable, run_in_forks
@@ -24,11 +25,15 @@ BROKEN_BROKERS: Final = "tests.support.broken_brokers"
 BROKEN_TRANSACTIONS: Final = "tests.support.broken_transactions"
 BROKEN_MIRROR: Final = "tests.support.broken_mirror"
 BROKEN_HELIX: Final = "tests.support.broken_helix"
+BROKEN_GROUPS: Final = "tests.support.broken_groups"
 RESULTS: Final = Path(__file__).parent.parent / "docs/design/simulated-bugs.json"
 ONE_BROKER, THREE_BROKERS, TRANSACTIONS = "one-broker", "three-brokers", "transactions"
 OLD_BROKERS, FLIPPED_BITS, MIRRORS, HELIX = "three-old-brokers", "flipped-bits", "mirrors", "helix"
-MODULES: Final = {TRANSACTIONS: BROKEN_TRANSACTIONS, MIRRORS: BROKEN_MIRROR, HELIX: BROKEN_HELIX}
-BROKERS: Final = {THREE_BROKERS: 3, OLD_BROKERS: 3, FLIPPED_BITS: 3, MIRRORS: 2, HELIX: 0}
+MODERN_GROUPS: Final = "modern-groups"
+MODULES: Final = {
+    TRANSACTIONS: BROKEN_TRANSACTIONS, MIRRORS: BROKEN_MIRROR, HELIX: BROKEN_HELIX, MODERN_GROUPS: BROKEN_GROUPS,
+}  # fmt: skip
+BROKERS: Final = {THREE_BROKERS: 3, OLD_BROKERS: 3, FLIPPED_BITS: 3, MIRRORS: 2, HELIX: 0, MODERN_GROUPS: 3}
 """How many there are in a scenario, if not one."""
 LOGS: Final = ("kafka_lite.log.log", "kafka_lite.log.local_log", "kafka_lite.cluster.partition")
 GROUPS: Final = tuple(
@@ -94,6 +99,8 @@ ALL: Final = (
     Bug("committing_offsets_early", TRANSACTIONS),
     Bug("committing_before_the_acknowledgement", MIRRORS, replaced=MIRROR_PROGRAMS + "mirror"),
     Bug("retrying_behind_later_records", MIRRORS, replaced=MIRROR_PROGRAMS + "mirror"),
+    Bug("assigning_before_others_have_revoked", MODERN_GROUPS),
+    Bug("acknowledging_before_the_listener", MODERN_GROUPS, replaced=GROUP_PROGRAMS + "group_member"),
     Bug("forgetting_pending_messages", HELIX, replaced=HELIX_PROGRAMS + "controller"),
     Bug("keeping_states_of_old_sessions", HELIX, replaced=HELIX_PROGRAMS + "participant"),
 )

@@ -139,6 +139,14 @@ BUGS: Final[Mapping[str, tuple[str, str]]] = {
         "A mirror sends a batch again behind later ones of its partition",
         "镜像重发的批次排到同一分区后面的批次之后",
     ),
+    "assigning_before_others_have_revoked": (
+        "The coordinator of KIP-848 assigns partitions that others have not given up",
+        "KIP-848 的协调者分配别的成员还没有交出的分区",
+    ),
+    "acknowledging_before_the_listener": (
+        "A member of KIP-848 acknowledges a revocation before its listener commits",
+        "KIP-848 的成员在监听器提交之前就确认撤销",
+    ),
     "forgetting_pending_messages": (
         "A controller of Helix does not count where pending messages bring replicas",
         "Helix 的控制器不计入未完成的消息要把副本带到哪里",

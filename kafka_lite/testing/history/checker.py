@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from kafka_lite.testing.history import transaction_rules
-from kafka_lite.testing.history.history import UNKNOWN_OFFSET, Commit, History, Place
+from kafka_lite.testing.history.history import UNKNOWN_OFFSET, Assignment, Commit, History, Place
 
 MOST = 20
 """Violations of a rule that are reported; the rest is counted."""
@@ -231,6 +231,32 @@ def commits_of_old_generations(history: History) -> Iterator[str]:
             )
 
 
+def commits_of_former_owners(history: History) -> Iterator[str]:
+    """A member's commit that succeeded although it began after another member got the partition, and still had it.
+
+    A member that does not know yet that it was removed may try, but its commit must be refused.
+    """
+    owners: dict[tuple[str, str, int], list[Assignment]] = defaultdict(list)
+    for given in history.assignments:
+        owners[given.group, given.topic, given.partition].append(given)
+    given_up: dict[tuple[str, str, int, str], list[int]] = defaultdict(list)
+    for each in history.releases:
+        given_up[each.group, each.topic, each.partition, each.member].append(each.moment)
+    for commit in history.commits:
+        if not commit.member or commit.ended is None:
+            continue
+        at = commit.group, commit.topic, commit.partition
+        before = [given for given in owners[at] if given.moment < commit.began]
+        newest = max(before, key=lambda given: given.moment, default=None)
+        if newest is None or newest.member == commit.member:
+            continue
+        if not any(newest.moment < moment < commit.began for moment in given_up[*at, newest.member]):
+            yield (
+                f"{commit.group} took offset {commit.offset} of {commit.topic}-{commit.partition} from {commit.member} "
+                f"while {newest.member} had it"
+            )
+
+
 def too_few_copies(history: History) -> Iterator[str]:
     """A record that was acknowledged before ``min.insync.replicas`` brokers had it."""
     for place, copies in history.copies:
@@ -287,6 +313,7 @@ RULES: Final[dict[str, Callable[[History], Iterator[str]]]] = {
     "shared partition": shared_partitions,
     "lost commit": lost_commits,
     "commit of an old generation": commits_of_old_generations,
+    "commit of a former owner": commits_of_former_owners,
     "too few copies": too_few_copies,
     "forgotten configuration": forgotten_configs,
     "stuck group": stuck_groups,

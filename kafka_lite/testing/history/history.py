@@ -65,6 +65,18 @@ class Assignment(NamedTuple):
     member: str
     topic: str
     partition: int
+    moment: int = 0
+    """The place in the history's order; 0 if unknown."""
+
+
+class Release(NamedTuple):
+    """A partition that a member has given up, or knows that it has lost."""
+
+    group: str
+    member: str
+    topic: str
+    partition: int
+    moment: int
 
 
 class StoredGeneration(NamedTuple):
@@ -88,7 +100,9 @@ class Commit:
     ended: int | None = None
     """None if no response said that it succeeded: it failed, or the member was killed before."""
     generation: int = -1
-    """The generation of the member that commits; -1 if unknown."""
+    """The generation of the member that commits; -1 if unknown, or if members of the group have epochs of their own."""
+    member: str = ""
+    """The member that commits, for the rule about former owners; empty if unknown."""
 
 
 class CommittedRead(NamedTuple):
@@ -112,6 +126,7 @@ class History:
     """Records whose fate is unknown, with the error."""
     polled: list[Polled] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
+    releases: list[Release] = field(default_factory=list)
     generations: list[StoredGeneration] = field(default_factory=list)
     """All generations of groups in the log at the end, each group's in the order of its partition."""
     commits: list[Commit] = field(default_factory=list)
@@ -191,7 +206,13 @@ class History:
 
     def assign(self, group: str, generation: int, member: str, partitions: Iterable[tuple[str, int]]) -> None:
         """A member of a group was assigned partitions."""
-        self.assignments += [Assignment(group, generation, member, topic, number) for topic, number in partitions]
+        moment = self.now()
+        self.assignments += [Assignment(group, generation, member, topic, at, moment) for topic, at in partitions]
+
+    def release(self, group: str, member: str, partitions: Iterable[tuple[str, int]]) -> None:
+        """A member of a group has given up partitions, or has learnt that it has lost them."""
+        moment = self.now()
+        self.releases += [Release(group, member, topic, number, moment) for topic, number in partitions]
 
     def begin_commit(self, group: str, offsets: Mapping[tuple[str, int], int], generation: int = -1) -> list[Commit]:
         """A member of a group is about to commit offsets.

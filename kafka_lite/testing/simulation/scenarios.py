@@ -25,6 +25,7 @@ from kafka_lite.testing.simulation.faults import (
     Kind,
     draw_faults,
 )
+from kafka_lite.testing.simulation.groups.workload import QUICK, GroupWorkload
 from kafka_lite.testing.simulation.helix.workload import HelixWorkload
 from kafka_lite.testing.simulation.invariants import Invariants
 from kafka_lite.testing.simulation.mirror.workload import MirrorWorkload
@@ -177,6 +178,24 @@ def secured_three_brokers(world: World) -> Result:
     _start_clients(work)
     work.start_strangers("ours")
     return _suffer_at_once(work, drawn)
+
+
+def modern_groups(world: World) -> Result:
+    """Three brokers under drawn faults that overlap, and a group whose coordinator assigns (KIP-848).
+
+    Up to half of its members begin with the classic protocol, and are upgraded meanwhile.
+    """
+    random, draw = world.random_for("faults"), world.random_for("groups")
+    drawn = draw_faults(random, CLUSTER, most=8, shortness=1.5)
+    _skew_clocks(world)
+    work = GroupWorkload(world, {**_drawn_properties(random, drawn), **QUICK}, 3)
+    work.cluster.start()
+    _watch_invariants(work)
+    members = draw.randint(2, 4)
+    work.start_group(draw.randint(2, 6), members, draw.randint(0, members // 2))
+    world.sleep(draw.uniform(0, UNDISTURBED_S))
+    upgrading = world.in_background("upgrades", work.upgrade_members)
+    return _end_of([upgrading, *(_begin(work, fault) for _, fault in world.suffered(drawn))], work, drawn)
 
 
 def growing_topics(world: World) -> Result:
@@ -382,6 +401,7 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "five-brokers": five_brokers,
     "secured-three-brokers": secured_three_brokers,
     "growing-topics": growing_topics,
+    "modern-groups": modern_groups,
     "flipped-bits": flipped_bits,
     "scarcity": scarcity,
     "scarcity-of-one-broker": scarcity_of_one_broker,

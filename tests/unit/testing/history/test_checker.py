@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kafka_lite.testing.history.checker import check
-from kafka_lite.testing.history.history import UNKNOWN_OFFSET, History, StoredGeneration
+from kafka_lite.testing.history.history import UNKNOWN_OFFSET, Commit, History, StoredGeneration
 
 
 def good_history() -> History:
@@ -121,6 +121,18 @@ def take_a_commit_of_an_old_generation(history: History) -> None:
         history.end_commit(history.begin_commit("g", {("t", 0): 2}, generation))
 
 
+def commit_by_c(history: History, offset: int) -> list[Commit]:
+    commits = history.begin_commit("h", {("t", 0): offset})
+    commits[0].member = "c"
+    return commits
+
+
+def take_a_commit_of_a_former_owner(history: History) -> None:
+    history.assign("h", 1, "c", [("t", 0)])
+    history.assign("h", 2, "d", [("t", 0)])
+    history.end_commit(commit_by_c(history, 2))
+
+
 def acknowledge_with_one_copy(history: History) -> None:
     history.min_copies, history.count_copies = 2, lambda *_: 1
     history.acknowledge(history.acknowledged[0][0], 0)
@@ -142,6 +154,7 @@ def stay_behind(history: History) -> None:
         (two_acknowledgements_of_one_offset, "inconsistent offsets"),
         (lose_the_last_record, "lost write"),
         (take_a_commit_of_an_old_generation, "commit of an old generation"),
+        (take_a_commit_of_a_former_owner, "commit of a former owner"),
         (acknowledge_with_one_copy, "too few copies"),
         (forget_a_configuration, "forgotten configuration"),
         (stay_behind, "stuck group"),
@@ -320,3 +333,19 @@ def test_an_excused_partition_may_not_have_a_record_that_nobody_sent() -> None:
     history.excused.add(("t", 0))
     history.poll("c", 2, "t", 0, 0, "p-0 with a flipped bit")
     assert [violation.rule for violation in check(history)] == ["unsent record"]
+
+
+def test_an_owner_may_commit_until_another_has_the_partition_and_after_that_one_has_given_it_up() -> None:
+    history = good_history()
+    history.assign("h", 1, "c", [("t", 0)])
+    history.end_commit(commit_by_c(history, 1))
+    began = commit_by_c(history, 1)
+    history.assign("h", 2, "d", [("t", 0)])
+    history.end_commit(began)
+    commit_by_c(history, 2)
+    history.release("h", "d", [("t", 0)])
+    history.end_commit(commit_by_c(history, 2))
+    history.assign("h", 3, "d", [("t", 0)])
+    history.assign("h", 4, "c", [("t", 0)])
+    history.end_commit(commit_by_c(history, 2))
+    assert "commit of a former owner" not in {violation.rule for violation in check(history)}

@@ -1,0 +1,1 @@
+"""Groups that the broker assigns (KIP-848), in the simulator."""
