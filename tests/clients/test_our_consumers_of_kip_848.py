@@ -199,7 +199,7 @@ def test_the_tools_take_the_protocol_and_show_the_member(cluster: Cluster, topic
         shown = our_tool("consumer-groups", *where, "--describe", "--group", "shown", "--members", "--verbose").output
         (row,) = [line for line in words(shown) if line[:1] == ["shown"]]
         assert row[4] == str(PARTITIONS)
-        assert f"{topic}(0,1,2,3,4,5)" in shown
+        assert row[5:] == ["1", all_of_it := f"{topic}(0,1,2,3,4,5)", "1", all_of_it]
 
 
 def test_a_classic_broker_says_what_to_do() -> None:

@@ -33,11 +33,12 @@ from kafka_lite.protocol.messages.api_47_offset_delete import (
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
 )
+from kafka_lite.protocol.messages.api_69_consumer_group_describe import Assignment as ModernAssignment
 from kafka_lite.protocol.messages.api_69_consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
 )
-from kafka_lite.protocol.messages.api_69_consumer_group_describe import Member as ModernMember
+from kafka_lite.protocol.messages.api_69_consumer_group_describe import Member as DescribedModernMember
 from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment
 from kafka_lite.protocol.schema_error import SchemaError
 from kafka_lite.protocol.version_prefixed import decode_with_version
@@ -73,6 +74,15 @@ class Member:
     host: str
     client_id: str
     assignment: tuple[TopicPartition, ...]
+
+
+@dataclass(frozen=True)
+class ModernMember(Member):
+    """A member of a group of KIP-848, with the partitions that it is led to."""
+
+    epoch: int
+    target_epoch: int
+    target: tuple[TopicPartition, ...]
 
 
 @dataclass(frozen=True)
@@ -175,7 +185,7 @@ class ConsumerGroupService(GroupService):
         if Errors.for_code(described.error_code) in (Errors.GROUP_ID_NOT_FOUND, Errors.UNSUPPORTED_VERSION):
             return None
         self._check(described.error_code, f"group '{group}'")
-        members = tuple(_modern_member(each) for each in described.members)
+        members = tuple(_modern_member(each, described.assignment_epoch) for each in described.members)
         at = self._channel.brokers[broker]
         return GroupDescription(group, described.group_state, described.assignor_name, at, members)
 
@@ -314,14 +324,25 @@ def _member(described: DescribedGroupMember) -> Member:
     return Member(described.member_id, instance_id, described.client_host, described.client_id, assignment)
 
 
-def _modern_member(described: ModernMember) -> Member:
-    assignment = tuple(
+def _modern_member(described: DescribedModernMember, target_epoch: int) -> ModernMember:
+    return ModernMember(
+        described.member_id,
+        described.instance_id or "",
+        described.client_host,
+        described.client_id,
+        _partitions_in(described.assignment),
+        described.member_epoch,
+        target_epoch,
+        _partitions_in(described.target_assignment),
+    )
+
+
+def _partitions_in(assignment: ModernAssignment) -> tuple[TopicPartition, ...]:
+    return tuple(
         TopicPartition(topic.topic_name, partition)
-        for topic in sorted(described.assignment.topic_partitions, key=lambda topic: topic.topic_name)
+        for topic in sorted(assignment.topic_partitions, key=lambda topic: topic.topic_name)
         for partition in topic.partitions
     )
-    instance_id = described.instance_id or ""
-    return Member(described.member_id, instance_id, described.client_host, described.client_id, assignment)
 
 
 def assigned_partitions(assignment: bytes) -> tuple[TopicPartition, ...]:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.tools.common.terminal import on_terminal, print_table
-from kafka_lite.tools.groups.consumer_group_service import GroupDescription, GroupListing, Member, PartitionRow
+from kafka_lite.tools.groups.consumer_group_service import (
+    GroupDescription,
+    GroupListing,
+    Member,
+    ModernMember,
+    PartitionRow,
+)
 from kafka_lite.tools.groups.offset_reset import Plan
 
 if TYPE_CHECKING:
@@ -76,18 +82,24 @@ def _row(row: PartitionRow) -> list[object]:
 
 
 def print_members(description: GroupDescription, verbose: bool) -> None:
-    """Print the members of a group, with their partitions if ``verbose``."""
+    """Print the members of a group, with their partitions if ``verbose``; those of KIP-848 with their epochs, too."""
     with_instance = any(member.instance_id for member in description.members)
-    columns = ["GROUP", "CONSUMER-ID", "GROUP-INSTANCE-ID", "HOST", "CLIENT-ID", "#PARTITIONS", "ASSIGNMENT"]
-    widths = [15, 15, 17, 15, 15, 15, 0]
-    keep = [0, 1, *([2] if with_instance else []), 3, 4, 5, *([6] if verbose else [])]
+    columns = ["GROUP", "CONSUMER-ID", "GROUP-INSTANCE-ID", "HOST", "CLIENT-ID", "#PARTITIONS"]
+    widths = [15, 15, 17, 15, 15, 15]
+    modern = any(isinstance(member, ModernMember) for member in description.members)
+    more = ["CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT"] if modern else ["ASSIGNMENT"]
+    columns, widths = [*columns, *more], [*widths, *([15, 20, 15, 0] if modern else [0])]
+    keep = [0, 1, *([2] if with_instance else []), 3, 4, 5, *(range(6, len(columns)) if verbose else [])]
     rows = [_member_row(description.group, member) for member in description.members]
     print_columns([columns[i] for i in keep], [[row[i] for i in keep] for row in rows], [widths[i] for i in keep[:-1]])
 
 
 def _member_row(group: str, member: Member) -> list[object]:
     count, partitions = len(member.assignment), assignment_text(member.assignment)
-    return [group, member.member_id, member.instance_id, member.host, member.client_id, count, partitions]
+    row = [group, member.member_id, member.instance_id, member.host, member.client_id, count]
+    if isinstance(member, ModernMember):
+        return [*row, member.epoch, partitions, member.target_epoch, assignment_text(member.target)]
+    return [*row, partitions]
 
 
 def assignment_text(partitions: Collection[TopicPartition]) -> str:

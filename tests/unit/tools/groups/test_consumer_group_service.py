@@ -27,7 +27,7 @@ from kafka_lite.protocol.messages.api_16_list_groups import ListedGroup, ListGro
 from kafka_lite.protocol.messages.api_42_delete_groups import DeletableGroupResult, DeleteGroupsResponse
 from kafka_lite.protocol.schema import Response
 from kafka_lite.tools.common.tool_errors import ToolError
-from kafka_lite.tools.groups.consumer_group_service import ConsumerGroupService, GroupListing
+from kafka_lite.tools.groups.consumer_group_service import ConsumerGroupService, GroupListing, ModernMember
 from tests.support.scripted_channel import ScriptedChannel, counted, metadata
 
 LOADING = Errors.COORDINATOR_LOAD_IN_PROGRESS.code
@@ -120,9 +120,13 @@ def test_a_group_that_the_coordinator_assigns_is_described_by_a_request_of_its_o
         client_id="c",
         client_host="/h",
         instance_id="i",
+        member_epoch=6,
         assignment=modern.Assignment(topic_partitions=partitions),
+        target_assignment=modern.Assignment(topic_partitions=partitions[1:]),
     )
-    group = modern.DescribedGroup(group_id="g", group_state="Assigning", assignor_name="uniform", members=[member])
+    group = modern.DescribedGroup(
+        group_id="g", group_state="Assigning", assignor_name="uniform", assignment_epoch=7, members=[member]
+    )
     dead = described("g", "Dead")
     service, channel = service_of(COORDINATOR, dead, modern.ConsumerGroupDescribeResponse(groups=[group]))
     channel.versions = {**channel.versions, 69: (0, 0)}
@@ -131,6 +135,8 @@ def test_a_group_that_the_coordinator_assigns_is_described_by_a_request_of_its_o
     (shown,) = found.members
     assert (shown.member_id, shown.instance_id, shown.host, shown.client_id) == ("m", "i", "/h", "c")
     assert shown.assignment == (T0, T1, TopicPartition("u", 0), TopicPartition("u", 1))
+    assert isinstance(shown, ModernMember)
+    assert (shown.epoch, shown.target_epoch, shown.target) == (6, 7, (T0, T1))
 
 
 @pytest.mark.parametrize("error", [Errors.GROUP_ID_NOT_FOUND, Errors.UNSUPPORTED_VERSION])

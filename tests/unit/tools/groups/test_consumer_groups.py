@@ -1,6 +1,7 @@
 """The options of consumer-groups and its columns; the service itself is tested with brokers."""
 
 import argparse
+import dataclasses
 import io
 from types import MappingProxyType
 
@@ -20,6 +21,7 @@ from kafka_lite.tools.groups.consumer_group_service import (
     GroupDescription,
     GroupListing,
     Member,
+    ModernMember,
     PartitionRow,
     assigned_partitions,
 )
@@ -121,6 +123,14 @@ def test_members_are_printed_with_their_partitions(capsys):
     assert lines[0] == ["GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS", "ASSIGNMENT"]
     assert lines[1] == ["g", "ada-1f", "/127.0.0.1", "ada", "3", "flights(0,1), weather(3)"]
     assert lines[2] == ["g", "bob-2e", "/10.0.0.1", "bob", "0", "-"]
+
+
+def test_members_of_kip_848_are_printed_with_their_epochs(capsys):
+    member = ModernMember("m-1", "", "/127.0.0.1", "m", (F0, F1), 6, 7, (F0,))
+    consumer_groups_view.print_members(dataclasses.replace(GROUP, members=(member,)), verbose=True)
+    columns, row = (line.split() for line in capsys.readouterr().out.splitlines())
+    assert columns[5:] == ["CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT"]
+    assert row[4:] == ["2", "6", "flights(0,1)", "7", "flights(0)"]
 
 
 def test_listings_show_type_and_state_on_request(capsys):
