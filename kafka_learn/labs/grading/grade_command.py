@@ -17,6 +17,7 @@ from kafka_learn.labs.grading.gradebook import (
     Gradebook,
     NotSignedError,
     StudentGrades,
+    mistake_in,
     notes,
     pair_words,
     to_html,
@@ -142,7 +143,7 @@ def _print(book: Gradebook, console: Console, *, zh: bool) -> None:
             table.add_row(escape(student.student), "", "–", escape(student.problem or nothing))
         for each in student.grades:
             found = notes(each, as_shipped=each.lab in student.as_shipped, zh=zh)
-            found += [each.mistake] if each.mistake else []
+            found += [mistake_in(each, zh=zh)] if each.mistake else []
             points = f"{each.points}/{each.total}"
             table.add_row(escape(student.student), each.lab, points, escape("; ".join(found)))
     console.print(table)

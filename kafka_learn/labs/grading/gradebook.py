@@ -12,6 +12,8 @@ from typing import Any
 
 from kafka_learn.labs.grading.grading import Grade
 from kafka_learn.labs.grading.similarity import Pair
+from kafka_learn.labs.lab import LABS
+from kafka_learn.labs.way.in_chinese import chinese_of
 from kafka_learn.labs.workspace import grader_key
 
 SIGNATURE = "signature"
@@ -152,11 +154,16 @@ def _cell(grade: Grade | None) -> str:
     return f'<td class="n{kind}">{grade.points}</td>'
 
 
+def mistake_in(grade: Grade, *, zh: bool) -> str:
+    """The first red test and its message; the report itself has them in English."""
+    return chinese_of(LABS / grade.lab).mistake(grade.mistake) if zh else grade.mistake
+
+
 def _details(student: StudentGrades, mistake: str, *, zh: bool) -> str:
     lines = [f"<li>{escape(student.problem)}</li>"] if student.problem else []
     for grade in student.grades:
         found = notes(grade, as_shipped=grade.lab in student.as_shipped, zh=zh)
-        found += [f"{mistake}: {grade.mistake}"] if grade.mistake else []
+        found += [f"{mistake}: {mistake_in(grade, zh=zh)}"] if grade.mistake else []
         lines += [f"<li><b>{escape(grade.lab)}</b> {escape('; '.join(found))}</li>"] if found else []
     return f"<h3>{escape(student.student)}</h3><ul>{''.join(lines)}</ul>" if lines else ""
 

@@ -99,6 +99,15 @@ class Chinese:
     def _value(self, text: str) -> str:
         return self.title(text) if text in self._titles else self.message(text) if " " in text else text
 
+    def mistake(self, text: str) -> str:
+        """A title and a message with a colon between them, as in a grader's report."""
+        title = max((each for each in self._titles if text.startswith(f"{each}{_CASE}")), key=len, default="")
+        rest = text.removeprefix(f"{title}{_CASE}")
+        if not title or (told := self.message(rest)) != rest:
+            return f"{self._titles[title]}：{told}" if title else text
+        case, colon, message = rest.partition(_CASE)
+        return f"{self.title(f'{title}{_CASE}{case}')}：{self.message(message)}" if colon else text
+
     def outcome(self, outcome: TestOutcome) -> TestOutcome:
         """The outcome of a test in Chinese."""
         return replace(outcome, title=self.title(outcome.title), message=self.message(outcome.message))

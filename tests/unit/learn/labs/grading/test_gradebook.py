@@ -1,6 +1,7 @@
 """The report is signed, says what helped, and shows nothing of a student's that a browser would execute."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from kafka_learn.labs.grading.gradebook import (
     Gradebook,
     NotSignedError,
     StudentGrades,
+    mistake_in,
     notes,
     pair_words,
     to_html,
@@ -38,6 +40,14 @@ BOOK = Gradebook(
 @pytest.fixture(autouse=True)
 def own_key(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def test_the_first_mistake_is_said_in_chinese_on_a_chinese_page():
+    grade = replace(ANN, mistake="9 members: not said")
+    assert mistake_in(grade, zh=True) == "9 members: not said"
+    known = replace(ANN, mistake="5 partitions, 2 members: a, b, a, b, a; not [1]")
+    assert mistake_in(known, zh=True) == "5 个分区，2 个成员：a、b、a、b、a；不是 [1]"
+    assert mistake_in(known, zh=False) == known.mistake
 
 
 def test_a_report_is_the_same_for_the_same_grades_and_can_be_verified():

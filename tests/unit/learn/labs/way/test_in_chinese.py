@@ -58,6 +58,20 @@ def test_a_message_has_its_values_and_the_longest_that_matches_is_meant(english:
     assert WORDS.message(english) == chinese
 
 
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("Six batches: the batch is old", "六个批次：批次太老"),
+        ("Six batches: a step back: the batch is old", "六个批次：往回退：批次太老"),
+        ("After 9: a gap: not 3: the batch is old", "9 之后：空缺：不是 3：批次太老"),
+        ("Seven batches: the batch is old", "Seven batches: the batch is old"),
+        ("Six batches: nobody said this", "Six batches: nobody said this"),
+    ],
+)
+def test_the_mistake_of_a_report_is_a_title_and_a_message(english: str, chinese: str) -> None:
+    assert WORDS.mistake(english) == chinese
+
+
 OUTCOME = TestOutcome(
     "test_a", "Six batches", 1, 5, broker=False, passed=False, skipped=False, running=False, message=""
 )
