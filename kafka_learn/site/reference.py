@@ -134,22 +134,27 @@ def _entry(key: ConfigKey, notes: Iterable[str], language: str) -> str:
     return f"`{key.name}`\n:   {text}<br>\n    <small>{' · '.join(facts)}</small>"
 
 
+def _note(words: str, language: str) -> str:
+    """A sentence in italics, which Chinese does not have."""
+    return f"{words}。" if language == "zh" else f"*{words}.*"
+
+
 def _deviation(name: str, deviations: Mapping[str, tuple[str, str]], language: str) -> list[str]:
     if name not in deviations:
         return []
     there, why = deviations[name]
-    return [f"*{_word('deviation', language)} `{there}`: {_escaped(why)}.*"]
+    return [_note(f"{_word('deviation', language)} `{there}`: {_escaped(why)}", language)]
 
 
 def _notes_of_the_broker(key: ConfigKey, language: str) -> list[str]:
     notes = _deviation(key.name, DEVIATIONS, language)
     if key.name in UNSERVED:
-        notes.append(f"*{_word('unserved', language)}: {_escaped(UNSERVED[key.name][1])}.*")
+        notes.append(_note(f"{_word('unserved', language)}: {_escaped(UNSERVED[key.name][1])}", language))
     part = part_to_come(key.name)
     if part is not None:
-        notes.append(f"*{_word('to come', language)} {part}.*")
+        notes.append(_note(f"{_word('to come', language)} {part}", language))
     if key.name in DYNAMIC_BROKER_CONFIGS:
-        notes.append(f"*{_word('dynamic', language)}.*")
+        notes.append(_note(_word("dynamic", language), language))
     return notes
 
 

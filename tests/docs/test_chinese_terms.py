@@ -72,7 +72,7 @@ def test_no_word_is_right_for_one_term_and_wrong_for_another() -> None:
     assert not {term["zh"] for term in TERMS} & set(wrong)
 
 
-ITALIC = re.compile(r"(?<![\w*\\])\*(?![\s*])[^*]*[\u3400-\u9fff][^*]*(?<!\s)\*(?!\*)")
+ITALIC = re.compile(r"(?<![A-Za-z0-9_*\\])\*(?![\s*])[^*]*[\u3400-\u9fff][^*]*(?<!\s)\*(?!\*)")
 
 
 def test_no_chinese_is_emphasised_by_italics(everything: list[Paragraph]) -> None:

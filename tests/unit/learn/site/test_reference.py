@@ -43,6 +43,11 @@ def test_a_default_that_differs_from_kafkas_comes_with_the_reason() -> None:
         assert f"*Kafka 0.10.2 has `{there}`: " in page[name], name
 
 
+def test_a_note_is_in_italics_but_not_in_chinese() -> None:
+    assert reference._note("can be changed", "en") == "*can be changed.*"
+    assert reference._note("可以修改", "zh") == "可以修改。"
+
+
 def test_a_key_that_can_be_changed_while_the_broker_runs_says_so() -> None:
     page = entries(reference.broker_configuration("en"))
     assert "can be changed while the broker runs" in page["log.retention.ms"]
