@@ -10,6 +10,7 @@ import json
 import os
 import random
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +33,7 @@ from kafka_lite.server.broker_process import free_port
 from kafka_lite.testing import Cluster
 from kafka_lite.testing.kafka_servers import KafkaServers
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+from tests.clients.test_clients_of_other_languages import go_program
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, compile_java, run_java
 from tests.support.kerberos import REALM, Realm, kerberos_realm, library_path, program
@@ -160,6 +162,23 @@ def of_kcat(bootstrap: str, user: str, keytab: Path, service: str) -> str:
     return shown(each["topic"] for each in json.loads(done.stdout)["topics"]) if done.returncode == 0 else "refused"
 
 
+def of_go(name: str) -> Client:
+    """Those of Go have gokrb5, and no library of C."""
+
+    def attempt(bootstrap: str, user: str, keytab: Path, service: str) -> str:
+        row = {
+            "bootstrap": bootstrap, "mechanism": "GSSAPI", "user": user, "keytab": str(keytab), "service": service,
+            "krb5": os.environ["KRB5_CONFIG"], "realm": REALM, "showTopics": True,
+        }  # fmt: skip
+        with tempfile.TemporaryDirectory() as folder:
+            client = go_program(name, Path(folder))
+            done = subprocess.run([client], input=json.dumps([row]), capture_output=True, text=True, check=True)
+        (answer,) = json.loads(done.stdout)
+        return shown(answer.split()[1:]) if answer.startswith("ok") else "refused"
+
+    return attempt
+
+
 def with_tickets(client: Callable[[str, str], str]) -> Client:
     """A client that finds its tickets where ``kinit`` puts them."""
 
@@ -221,6 +240,8 @@ CLIENTS: dict[str, Client] = {
     "ours with tickets": of_ours_with_tickets,
     "java": of_java,
     "librdkafka": of_kcat,
+    "sarama": of_go("sarama_secured"),
+    "franz-go": of_go("franz_go_secured"),
     "kafka-python": of_kafka_python,
     "aiokafka": of_aiokafka,
 }

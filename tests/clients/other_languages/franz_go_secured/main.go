@@ -10,9 +10,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jcmturner/gokrb5/v8/client"
+	"github.com/jcmturner/gokrb5/v8/config"
+	"github.com/jcmturner/gokrb5/v8/keytab"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/kerberos"
 	"github.com/twmb/franz-go/pkg/sasl/oauth"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
@@ -20,7 +24,9 @@ import (
 
 type attempt struct {
 	Bootstrap, Mechanism, User, Password, Token, Ca, Certificate, Key string
+	Keytab, Krb5, Service, Realm                                      string
 	SessionMs                                                         int
+	ShowTopics                                                        bool
 }
 
 const limit = 10 * time.Second
@@ -47,33 +53,59 @@ func (a attempt) mechanism() sasl.Mechanism {
 		return scram.Auth{User: a.User, Pass: a.Password}.AsSha256Mechanism()
 	case "SCRAM-SHA-512":
 		return scram.Auth{User: a.User, Pass: a.Password}.AsSha512Mechanism()
+	case "GSSAPI":
+		return a.kerberos().AsMechanism()
 	}
 	return oauth.Auth{Token: a.Token}.AsMechanism()
 }
 
-func (a attempt) run() error {
+func (a attempt) kerberos() kerberos.Auth {
+	settings, err := config.Load(a.Krb5)
+	if err != nil {
+		panic(err)
+	}
+	keys, err := keytab.Load(a.Keytab)
+	if err != nil {
+		panic(err)
+	}
+	own := client.NewWithKeytab(a.User, a.Realm, keys, settings, client.DisablePAFXFAST(true))
+	return kerberos.Auth{Client: own, Service: a.Service}
+}
+
+func (a attempt) run() (string, error) {
 	config, err := a.tls()
 	if err != nil {
-		return err
+		return "", err
 	}
-	options := []kgo.Opt{kgo.SeedBrokers(a.Bootstrap), kgo.DialTLSConfig(config), kgo.RequestRetries(2)}
+	options := []kgo.Opt{kgo.SeedBrokers(a.Bootstrap), kgo.RequestRetries(2)}
+	if a.Mechanism != "GSSAPI" { // its listener has no TLS
+		options = append(options, kgo.DialTLSConfig(config))
+	}
 	if a.Mechanism != "" {
 		options = append(options, kgo.SASL(a.mechanism()))
 	}
 	client, err := kgo.NewClient(options...)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), limit+time.Duration(a.SessionMs)*time.Millisecond)
 	defer cancel()
 	for start := time.Now(); ; time.Sleep(200 * time.Millisecond) {
-		if _, err := kmsg.NewPtrMetadataRequest().RequestWith(ctx, client); err != nil {
-			return err
+		found, err := kmsg.NewPtrMetadataRequest().RequestWith(ctx, client)
+		if err != nil {
+			return "", err
 		}
-		if time.Since(start) >= time.Duration(a.SessionMs)*time.Millisecond {
-			return nil
+		if time.Since(start) < time.Duration(a.SessionMs)*time.Millisecond {
+			continue
 		}
+		outcome := "ok"
+		for _, topic := range found.Topics {
+			if a.ShowTopics {
+				outcome += " " + *topic.Topic
+			}
+		}
+		return outcome, nil
 	}
 }
 
@@ -88,10 +120,11 @@ func main() {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			outcomes[number] = "ok"
-			if err := each.run(); err != nil {
-				outcomes[number] = err.Error()
+			outcome, err := each.run()
+			if err != nil {
+				outcome = err.Error()
 			}
+			outcomes[number] = outcome
 		}()
 	}
 	all.Wait()

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,7 +18,9 @@ import (
 
 type attempt struct {
 	Bootstrap, Mechanism, User, Password, TokenText, Ca, Certificate, Key string
+	Keytab, Krb5, Service, Realm                                          string
 	SessionMs                                                             int
+	ShowTopics                                                            bool
 }
 
 type scramClient struct {
@@ -57,6 +60,14 @@ func (a attempt) config() (*sarama.Config, error) {
 	}
 	config.Net.SASL.Enable = true
 	config.Net.SASL.Mechanism = sarama.SASLMechanism(a.Mechanism)
+	if a.Mechanism == sarama.SASLTypeGSSAPI { // its listener has no TLS
+		config.Net.TLS.Enable = false
+		config.Net.SASL.GSSAPI = sarama.GSSAPIConfig{
+			AuthType: sarama.KRB5_KEYTAB_AUTH, KeyTabPath: a.Keytab, KerberosConfigPath: a.Krb5,
+			ServiceName: a.Service, Username: a.User, Realm: a.Realm, DisablePAFXFAST: true,
+		}
+		return config, nil
+	}
 	config.Net.SASL.User, config.Net.SASL.Password = a.User, a.Password
 	config.Net.SASL.TokenProvider = a
 	hashes := map[string]scram.HashGeneratorFcn{"SCRAM-SHA-256": sha256.New, "SCRAM-SHA-512": sha512.New}
@@ -66,24 +77,29 @@ func (a attempt) config() (*sarama.Config, error) {
 	return config, nil
 }
 
-func (a attempt) run() error {
+func (a attempt) run() (string, error) {
 	config, err := a.config()
 	if err != nil {
-		return err
+		return "", err
 	}
 	client, err := sarama.NewClient([]string{a.Bootstrap}, config)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer client.Close()
 	for start := time.Now(); ; time.Sleep(200 * time.Millisecond) {
 		if err := client.RefreshMetadata(); err != nil {
-			return err
+			return "", err
 		}
 		if time.Since(start) >= time.Duration(a.SessionMs)*time.Millisecond {
-			return nil
+			break
 		}
 	}
+	if !a.ShowTopics {
+		return "ok", nil
+	}
+	topics, err := client.Topics()
+	return strings.Join(append([]string{"ok"}, topics...), " "), err
 }
 
 func main() {
@@ -97,10 +113,11 @@ func main() {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			outcomes[number] = "ok"
-			if err := each.run(); err != nil {
-				outcomes[number] = err.Error()
+			outcome, err := each.run()
+			if err != nil {
+				outcome = err.Error()
 			}
+			outcomes[number] = outcome
 		}()
 	}
 	all.Wait()
