@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from kafka_lite.coordinator.group.group_metadata_manager import GroupMetadataManager
 from kafka_lite.coordinator.transaction.transaction_coordinator import TransactionCoordinator
+from kafka_lite.coordinator.transaction.transaction_metadata import TransactionMetadata, TxnTransitMetadata
+from kafka_lite.coordinator.transaction.transaction_state import TransactionState
 from kafka_lite.coordinator.transaction.transaction_state_manager import TransactionStateManager
 from kafka_lite.log.log import Log
 from kafka_lite.log.producers.producer_append_info import ProducerAppendInfo
@@ -58,4 +61,18 @@ def committing_offsets_early(properties: Mapping[str, str]) -> None:
     GroupMetadataManager.store_offsets = (  # type: ignore[method-assign]
         lambda self, group, offsets, respond, *_: store(self, group, offsets, respond)
     )
+    broker(properties)
+
+
+def repeating_epochs(properties: Mapping[str, str]) -> None:
+    """The end of a transaction does not raise the epoch, although the producer numbers its batches from 0 again."""
+    prepare = TransactionMetadata.prepare_bumped_abort_or_commit
+
+    def with_the_same_epoch(
+        self: TransactionMetadata, state: TransactionState, next_producer_id: int, now_ms: int
+    ) -> TxnTransitMetadata:
+        transit = prepare(self, state, next_producer_id, now_ms)
+        return replace(transit, producer_epoch=transit.producer_epoch - 1)
+
+    TransactionMetadata.prepare_bumped_abort_or_commit = with_the_same_epoch  # type: ignore[method-assign]
     broker(properties)

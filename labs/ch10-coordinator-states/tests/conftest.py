@@ -13,8 +13,13 @@ from kafka_lite.coordinator.transaction.transaction_metadata import (
 
 @pytest.fixture(scope="session")
 def broker_settings():
-    """One broker has one replica; transactions that have timed out are looked for every 100 ms."""
+    """One broker has one replica; transactions that have timed out are looked for every 100 ms.
+
+    A new cluster of this protocol has the first version of transactions, which the lab is about.
+    """
     return {
+        "inter.broker.protocol.version": "2.8",
+        "log.message.format.version": "2.8",
         "transaction.state.log.replication.factor": "1",
         "transaction.state.log.min.isr": "1",
         "transaction.state.log.num.partitions": "1",

@@ -15,8 +15,13 @@ from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 
 @pytest.fixture(scope="session")
 def broker_settings():
-    """One broker has one replica."""
-    return {"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1"}
+    """One broker has one replica. A new cluster of this protocol has the first version of transactions."""
+    return {
+        "inter.broker.protocol.version": "2.8",
+        "log.message.format.version": "2.8",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+    }
 
 
 @pytest.fixture
