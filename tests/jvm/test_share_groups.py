@@ -46,9 +46,7 @@ class ShareMember:
     """A member in a process of its own."""
 
     def __init__(self, bootstrap: str, client_id: str) -> None:
-        jars = classpath("org.apache.kafka:kafka-clients:4.1.0", "org.slf4j:slf4j-nop:1.7.36")
-        arguments = [bootstrap, GROUP, TOPIC, client_id]
-        command = java_command("ShareMember", *arguments, classpath=[compile_java(SOURCE, jars), *jars])
+        command = self.command(bootstrap, client_id)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.delivered: dict[tuple[int, int], list[int]] = defaultdict(list)
         """Partition and offset → the delivery counts that the member was told."""
@@ -56,6 +54,12 @@ class ShareMember:
         self.failures: list[str] = []
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
+
+    def command(self, bootstrap: str, client_id: str) -> list[str]:
+        """The program with its arguments."""
+        jars = classpath("org.apache.kafka:kafka-clients:4.1.0", "org.slf4j:slf4j-nop:1.7.36")
+        arguments = [bootstrap, GROUP, TOPIC, client_id]
+        return java_command("ShareMember", *arguments, classpath=[compile_java(SOURCE, jars), *jars])
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -79,6 +83,8 @@ class ShareMember:
         finally:
             self.process.kill()
             self._reader.join()
+            assert self.process.stdout is not None
+            self.process.stdout.close()
 
 
 @pytest.fixture
