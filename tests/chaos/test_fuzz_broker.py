@@ -304,7 +304,7 @@ def test_an_error_message_that_quotes_a_long_name_fits_into_the_response(
     )
     produced = channel.exchange(request, 8)
     assert isinstance(produced, ProduceResponse)
-    assert produced.responses[0].partition_responses[0].error_code == Errors.INVALID_RECORD.code
+    assert produced.responses[0].partition_responses[0].error_code == Errors.UNKNOWN_TOPIC_OR_PARTITION.code
 
 
 def test_an_undecodable_name_that_cannot_be_returned_closes_the_connection_with_one_line(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kafka_lite.network.blocking_channel import BlockingChannel
-from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest
+from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.testing.cluster import Cluster
@@ -49,12 +49,12 @@ def test_an_api_without_a_codec_is_reported_once(cluster: Cluster, reports: Repo
 
 
 def test_a_version_with_a_codec_is_reported_once(cluster: Cluster, reports: Reports) -> None:
-    request = FindCoordinatorRequest(coordinator_keys=["g"])
+    request = StopReplicaRequest()
     for _ in range(2):
-        with channel(cluster, "sharing") as sharing, pytest.raises(OSError, match="closed"):
-            sharing.exchange(request, 6)
+        with channel(cluster, "kraft") as kraft, pytest.raises(OSError, match="closed"):
+            kraft.exchange(request, 4)
     assert reports() == [
-        "Client 'sharing' at 127.0.0.1 asks for FindCoordinator version 6, "
+        "Client 'kraft' at 127.0.0.1 asks for StopReplica version 4, "
         "which this broker does not serve yet: closing connection …"
     ]
 
