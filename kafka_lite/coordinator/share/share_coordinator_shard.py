@@ -105,11 +105,18 @@ class ShareCoordinatorShard:
     # ── operations ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def initialize_state(self, key: SharePartitionKey, data: PartitionStateData, respond: RespondError) -> None:
-        """Begin a partition's state."""
+        """Begin a partition's state.
+
+        A state that is there stays if no offset is asked for: the request has been sent before, and its response was
+        lost, or another group coordinator has sent it; in the meantime members may have acknowledged records. (Kafka
+        4.1 begins again, but does not send a request twice.)
+        """
         with self.lock:
             known = self._states.get(key)
             error = self._error_of(Operation.INITIALIZE, key, state_epoch=data.state_epoch)
-            record = None if error else states.initialization(key, known, data, self._time.milliseconds())
+            is_begun = known is not None and data.start_offset == UNINITIALIZED_START_OFFSET
+            begins = error is None and not is_begun
+            record = states.initialization(key, known, data, self._time.milliseconds()) if begins else None
             self._respond_when_written(Operation.INITIALIZE, error, record, respond)
 
     def write_state(self, key: SharePartitionKey, data: PartitionStateBatchData, respond: RespondError) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
+
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.share.persister import (
     PartitionAllData,
@@ -52,6 +54,17 @@ def test_a_new_initialization_fences_the_leader_of_the_state_before() -> None:
     assert share.write(batch(0, 9), state_epoch=1)[0].error is Errors.FENCED_STATE_EPOCH
     assert share.initialize(state_epoch=1)[0].error is Errors.FENCED_STATE_EPOCH
     assert share.read() == [PartitionAllData(2, 50, ())]
+
+
+@pytest.mark.parametrize("state_epoch", [1, 2])
+def test_an_initialization_that_is_sent_again_keeps_what_members_have_acknowledged(state_epoch: int) -> None:
+    share = ShareCoordination()
+    share.initialize(start_offset=-1, state_epoch=1)
+    share.write(batch(0, 9), state_epoch=1)
+    before = share.read()
+    assert share.initialize(start_offset=-1, state_epoch=state_epoch) == OK
+    assert share.read() == before
+    assert before[0].state_batches == (batch(0, 9),)
 
 
 def test_after_some_updates_a_snapshot_is_written() -> None:

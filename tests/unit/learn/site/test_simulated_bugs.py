@@ -6,14 +6,15 @@ import json
 
 from kafka_learn.site.simulated_bugs import BUGS, RESULTS, table
 from scripts.simulated_bugs import ALL, Bug, row
-from tests.support import broken_brokers, broken_helix, broken_mirror, broken_transactions
+from tests.support import broken_brokers, broken_groups, broken_helix, broken_mirror, broken_transactions
 
 NAMES = [bug.name for bug in ALL]
 
 
 def test_every_bug_is_a_program_and_has_words_in_both_languages() -> None:
     assert list(BUGS) == NAMES
-    modules = {module.__name__: module for module in (broken_brokers, broken_helix, broken_mirror, broken_transactions)}
+    broken = (broken_brokers, broken_groups, broken_helix, broken_mirror, broken_transactions)
+    modules = {module.__name__: module for module in broken}
     for bug in ALL:
         module, _, function = bug.program.partition(":")
         assert callable(getattr(modules[module], function))
