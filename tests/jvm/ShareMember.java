@@ -8,7 +8,8 @@ import org.apache.kafka.common.serialization.*;
  * A member of a share group, of the Java client 4.1.
  *
  * Arguments: BOOTSTRAP GROUP TOPIC CLIENT_ID. It accepts each record, but releases every seventh at its first delivery. It prints "delivered P O N V" (partition,
- * offset, delivery count, value) for each record, and "accepted P O" once the broker has acknowledged it, until standard input ends.
+ * offset, delivery count, value) for each record, "accepted P O" once the broker has acknowledged it, and "uncertain P O" if it has not said so, until standard input
+ * ends.
  */
 public class ShareMember {
     public static void main(String[] args) throws Exception {
@@ -50,7 +51,7 @@ public class ShareMember {
                         System.out.println("failed " + partition.partition() + " " + failure.get().getClass().getSimpleName());
                     }
                 });
-                for (String each : accepted) if (!failed.containsKey(each.split(" ")[0])) System.out.println("accepted " + each);
+                for (String each : accepted) System.out.println((failed.containsKey(each.split(" ")[0]) ? "uncertain " : "accepted ") + each);
                 System.out.flush();
             }
         } finally {

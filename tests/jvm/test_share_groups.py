@@ -23,7 +23,7 @@ from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, compile_java, java_command
 
-pytestmark = [pytest.mark.jvm, pytest.mark.usefixtures("jvm")]
+pytestmark = [pytest.mark.jvm, pytest.mark.nightly, pytest.mark.usefixtures("jvm")]
 
 TOPIC, GROUP, PARTITIONS = "orders", "workers", 3
 LIMIT_S = 90.0
@@ -51,6 +51,8 @@ class ShareMember:
         self.delivered: dict[tuple[int, int], list[int]] = defaultdict(list)
         """Partition and offset → the delivery counts that the member was told."""
         self.accepted: Counter[tuple[int, int]] = Counter()
+        self.uncertain: set[tuple[int, int]] = set()
+        """Records whose acceptance failed: the broker may have written it, and died before it said so."""
         self.failures: list[str] = []
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
@@ -69,6 +71,8 @@ class ShareMember:
                 self.delivered[int(words[0]), int(words[1])].append(int(words[2]))
             elif kind == "accepted":
                 self.accepted[int(words[0]), int(words[1])] += 1
+            elif kind == "uncertain":
+                self.uncertain.add((int(words[0]), int(words[1])))
             else:
                 self.failures.append(line.strip())
 
@@ -123,7 +127,7 @@ def test_members_share_partitions_while_leaders_are_killed(cluster: Cluster) -> 
             return f"missing {sorted(missing)}, failures {[each.failures for each in members]}"
 
         def all_is_accepted() -> bool:
-            return written <= {at for each in members for at in list(each.accepted)}
+            return written <= {at for each in members for at in [*each.accepted, *each.uncertain]}
 
         eventually(all_is_accepted, state, LIMIT_S)
         for number in (1, 2):
@@ -132,7 +136,7 @@ def test_members_share_partitions_while_leaders_are_killed(cluster: Cluster) -> 
             eventually(all_is_accepted, state, LIMIT_S)
             cluster.brokers[number].start()
         accepted = sum((each.accepted for each in members), Counter[tuple[int, int]]())
-        assert set(accepted) == written
+        assert written <= set(accepted) | {at for each in members for at in each.uncertain}
         released = [at for at in written if at[1] % 7 == 3]
         counts = {at: [n for each in members for n in each.delivered[at]] for at in released}
         assert all(max(each) >= 2 for each in counts.values()), "what is released is delivered once more"
