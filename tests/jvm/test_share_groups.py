@@ -137,6 +137,10 @@ def test_members_share_partitions_while_leaders_are_killed(cluster: Cluster) -> 
             cluster.brokers[number].start()
         accepted = sum((each.accepted for each in members), Counter[tuple[int, int]]())
         assert written <= set(accepted) | {at for each in members for at in each.uncertain}
+        twice = {
+            at: count for at, count in accepted.items() if count > 1 and not any(at in m.uncertain for m in members)
+        }
+        assert not twice, "what is acknowledged is not delivered to anybody again"
         released = [at for at in written if at[1] % 7 == 3]
         counts = {at: [n for each in members for n in each.delivered[at]] for at in released}
         assert all(max(each) >= 2 for each in counts.values()), "what is released is delivered once more"

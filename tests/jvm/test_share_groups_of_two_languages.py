@@ -21,7 +21,7 @@ from tests.jvm.test_share_groups import (
 )
 from tests.support.eventually import eventually
 
-pytestmark = [pytest.mark.jvm, pytest.mark.usefixtures("jvm")]
+pytestmark = [pytest.mark.jvm, pytest.mark.nightly, pytest.mark.usefixtures("jvm")]
 
 DELIVERIES = 5
 QUICK = {"group.share.min.session.timeout.ms": "3000", "group.share.session.timeout.ms": "6000"}
