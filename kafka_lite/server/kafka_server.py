@@ -137,10 +137,10 @@ class KafkaServer:
         self.replica_manager.fetchers.initiate_shutdown_of_all_fetchers()
         cut_off()
         self.log_manager.abandon()
-        self.socket_server.shutdown()
         if self.embedded_zookeeper is not None:  # it dies with its process
             self.embedded_zookeeper.shutdown()
-        self.zk_client.close()
+        self.zk_client.close()  # before the wait for threads, one of which may wait for ZooKeeper's answer
+        self.socket_server.shutdown()
         self._stop_all_parts()
 
     def _stop_all_parts(self) -> None:

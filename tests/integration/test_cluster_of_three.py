@@ -19,6 +19,7 @@ from kafka_lite.testing.cluster_broker import ClusterBroker
 from kafka_lite.testing.network.cluster_network import ZOOKEEPER
 from kafka_lite.tools import main
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -201,6 +202,33 @@ def test_the_session_of_a_killed_broker_may_be_left_to_expire(cluster: Cluster) 
     old.kill(expire_session=False)
     assert old.id in cluster.zookeeper.client.get_broker_ids(), "nobody has noticed yet"
     assert cluster.leader_of("orders", other_than=old) is not old
+
+
+def test_a_broker_is_killed_while_one_of_its_threads_waits_for_zookeeper(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the network thread does in which a follower has caught up: the answer will never come."""
+    cluster.create_topic("orders")
+    leader = cluster.leader_of("orders")
+    follower = next(each for each in others(cluster, leader) if each is not cluster.controller)
+    follower.kill()
+    cluster.wait_for_isr("orders", brokers=others(cluster, follower))
+    session = leader.server.zk_client.zookeeper
+    waiting, write = threading.Event(), session.set
+
+    def write_or_wait(path: str, data: bytes | None, version: int = -1) -> int:
+        if path.endswith("/state") and b'"isr"' in (data or b""):
+            waiting.set()
+            eventually(lambda: session.is_closed)
+        return write(path, data, version)
+
+    monkeypatch.setattr(session, "set", write_or_wait)
+    follower.start()
+    assert waiting.wait(patient_s(60))
+    killing = threading.Thread(target=leader.kill)
+    killing.start()
+    killing.join(patient_s(20))
+    assert not killing.is_alive()
 
 
 def test_another_broker_becomes_the_controller_after_a_kill(cluster: Cluster) -> None:
