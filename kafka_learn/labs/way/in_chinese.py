@@ -89,12 +89,22 @@ class Chinese:
         )
 
     def message(self, text: str) -> str:
-        """A test's message."""
+        """A test's message, or two with a colon between them: a mistake, and an example of it."""
+        told = self._told(text)
+        if told is not None:
+            return told
+        for colon in re.finditer(_CASE, text):
+            mistake = self._told(text[: colon.start()])
+            if mistake is not None:
+                return f"{mistake}：{self.message(text[colon.end() :])}"
+        return text
+
+    def _told(self, text: str) -> str | None:
         for sentence in self._sentences:
             if found := sentence.pattern.fullmatch(text):
                 groups = (self._value(value) for value in found.groups())
                 return sentence.said(dict(zip(values_of(sentence.english), groups, strict=True)))
-        return text
+        return None
 
     def _value(self, text: str) -> str:
         return self.title(text) if text in self._titles else self.message(text) if " " in text else text

@@ -19,6 +19,8 @@ WORDS = Chinese(
                 "{number} of {count} arrived, or out of order": "{count} 条只到了 {number} 条，或者次序乱了",
                 "not {got}: {why}": "不是 {got}：{why}",
                 "the batch is old": "批次太老",
+                "old: it is late": "老：迟了",
+                "event {number} is late": "事件 {number} 迟了",
                 "{got} is in {{braces}}": "{got} 在 {{braces}} 里",
                 "peer of a": "",
             },
@@ -55,6 +57,19 @@ def test_a_title_and_its_case(english: str, chinese: str) -> None:
     ],
 )
 def test_a_message_has_its_values_and_the_longest_that_matches_is_meant(english: str, chinese: str) -> None:
+    assert WORDS.message(english) == chinese
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("the batch is old: event 3 is late", "批次太老：事件 3 迟了"),
+        ("old: it is late: event 3 is late", "老：迟了：事件 3 迟了"),
+        ("the batch is old: 10:30", "批次太老：10:30"),
+        ("nobody knows: the batch is old", "nobody knows: the batch is old"),
+    ],
+)
+def test_a_mistake_is_followed_by_an_example(english: str, chinese: str) -> None:
     assert WORDS.message(english) == chinese
 
 
