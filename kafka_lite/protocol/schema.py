@@ -410,9 +410,9 @@ def bytes_(
     return cast(bytes, _field(wire_types.BYTES, versions, nullable, default, ignorable=ignorable))
 
 
-def records_(*, versions: str = "0+", nullable: str = "0+") -> Any:
+def records_(*, versions: str = "0+", nullable: str = "0+", default: bytes | None = None) -> Any:
     """Message sets or record batches as opaque bytes: decoded as a memoryview of the frame, encoded from any part."""
-    return _field(wire_types.RECORDS, versions, nullable)
+    return _field(wire_types.RECORDS, versions, nullable, default)
 
 
 def array(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_lite.server.apis.api_version_manager import OF_TELEMETRY
+from kafka_lite.server.apis.share.share_group_switch import OF_SHARE_GROUPS
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.testing.cluster import Cluster
 from tests.support.kafka_tools import KafkaTools, Outcome
@@ -145,7 +146,7 @@ def test_brokers_are_described(outcomes: dict[str, Outcome]) -> None:
     assert all(found["size"] > 0 for found in directory["partitions"])
     versions = output(outcomes, "api versions")
     for key, served in SERVED_VERSIONS.items():
-        if key in OF_TELEMETRY:  # offered to nobody, since nobody has subscribed
+        if key in OF_TELEMETRY | OF_SHARE_GROUPS:  # nobody has subscribed, and share groups are off
             continue
         written = re.search(rf"\({int(key)}\): (\d+)(?: to (\d+))? \[usable: \d+\]", versions)
         assert written, key

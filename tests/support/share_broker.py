@@ -146,7 +146,7 @@ class ShareBroker(ScriptedBroker):
                 acquired.append(
                     share_fetch.AcquiredRecords(first_offset=offset, last_offset=offset, delivery_count=state.count)
                 )
-        records = b"".join(self.logs[partition]) if acquired else None
+        records = b"".join(self.logs[partition]) if acquired else b""
         return share_fetch.PartitionData(partition_index=number, records=records, acquired_records=acquired)
 
     def _acknowledge(self, found: UUID, wanted: Any) -> Errors:

@@ -97,7 +97,9 @@ class PartitionData(Struct):
     acknowledge_error_code: int = int16()
     acknowledge_error_message: str | None = string(nullable="0+", default=None)
     current_leader: LeaderIdAndEpoch = nested(LeaderIdAndEpoch)
-    records: Part | None = records_()  # batches as stored in the log, with records that are not the member's, too
+    records: Part = records_(
+        nullable="none", default=b""
+    )  # batches as stored in the log, with records that are not the member's, too
     acquired_records: list[AcquiredRecords] = array(AcquiredRecords)
 
 

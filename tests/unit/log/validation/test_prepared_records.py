@@ -38,8 +38,8 @@ def records(magic: int, codec: CompressionType, size: int = 50, count: int = 3_0
 
 
 def properties(result: Any) -> dict[str, Any]:
-    left_out = {"records", "batch"}
-    return {name: getattr(result, name) for name in type(result).__slots__ if name not in left_out}
+    names = {name for name in dir(result) if not name.startswith("_")} - {"records", "batch"}
+    return {name: getattr(result, name) for name in names if not callable(getattr(result, name))}
 
 
 @pytest.mark.parametrize("settings", [{}, {"message.timestamp.type": "LogAppendTime"}, {"compression.type": "lz4"}])
