@@ -17,6 +17,7 @@ from kafka_lite.coordinator.transaction.transaction_metadata import (
 from kafka_lite.coordinator.transaction.transaction_state import FINISHED, PREPARED, TransactionState
 from kafka_lite.record.record import NO_PRODUCER_ID
 
+VERSION_WITH_BUMPS = 2
 _S = TransactionState
 _COMPLETED_OF = {_S.PREPARE_COMMIT: _S.COMPLETE_COMMIT, _S.PREPARE_ABORT: _S.COMPLETE_ABORT}
 
@@ -57,7 +58,10 @@ def prepare_bumped_end(
     )
     if producer.producer_id != current.producer_id and not is_after_overflow:
         raise Errors.INVALID_PRODUCER_ID_MAPPING.exception()
-    is_repeated = not is_fence and (is_after_overflow or producer.epoch == current.producer_epoch - 1)
+    # The epoch below was this producer's only if an end of this kind has raised it. The last end may be that of another
+    # producer in the first version, whose epoch InitProducerId had raised: this one must not get it. (Kafka 4.1 gives it.)
+    is_below = producer.epoch == current.producer_epoch - 1 and current.client_transaction_version >= VERSION_WITH_BUMPS
+    is_repeated = not is_fence and (is_after_overflow or is_below)
     if not (is_fence or _is_valid_epoch(state, is_repeated, producer.epoch == current.producer_epoch)):
         raise Errors.PRODUCER_FENCED.exception()
     if is_repeated:

@@ -43,7 +43,7 @@ def new_transactions(version: int = 2) -> Transactions:
 def test_error_and_next_epoch_in_each_state(state: TransactionState, producer: tuple[int, int], commit: bool) -> None:
     transactions = new_transactions()
     partitions = frozenset({A0}) if state in (S.ONGOING, S.PREPARE_COMMIT, S.PREPARE_ABORT) else frozenset()
-    transactions.put(state, topic_partitions=partitions)
+    transactions.put(state, topic_partitions=partitions, client_transaction_version=2)
     result = transactions.end_and_bump(producer, commit=commit)
     error = ERRORS[producer, commit][STATES.index(state)]
     assert result is not None
@@ -57,6 +57,20 @@ def test_error_and_next_epoch_in_each_state(state: TransactionState, producer: t
         assert transactions.metadata().current.producer_epoch == epoch
         assert transactions.state is (S.COMPLETE_COMMIT if commit else S.COMPLETE_ABORT)
     assert not transactions.metadata().is_pending
+
+
+@pytest.mark.parametrize("commit", [False, True])
+def test_a_fenced_producer_does_not_get_the_epoch_of_one_of_the_first_version(commit: bool) -> None:
+    """InitProducerId has raised the epoch to that of the other one, whose ends do not: found by ``make chaos``."""
+    transactions = new_transactions()
+    fenced = transactions.start()
+    other = transactions.start()
+    assert other.epoch == fenced.epoch + 1
+    assert transactions.add(other, [A0], client_version=1) is OK
+    transactions.end(other, commit=commit)
+    result = transactions.end_and_bump(fenced, commit=commit)
+    assert result is not None
+    assert (result.error, result.producer) == (FENCED, ProducerIdAndEpoch())
 
 
 def test_every_transaction_has_an_epoch_of_its_own_and_so_have_its_markers() -> None:
