@@ -58,10 +58,7 @@ def prepare_bumped_end(
     )
     if producer.producer_id != current.producer_id and not is_after_overflow:
         raise Errors.INVALID_PRODUCER_ID_MAPPING.exception()
-    # The epoch below was this producer's only if an end of this kind has raised it. The last end may be that of another
-    # producer in the first version, whose epoch InitProducerId had raised: this one must not get it. (Kafka 4.1 gives it.)
-    is_below = producer.epoch == current.producer_epoch - 1 and current.client_transaction_version >= VERSION_WITH_BUMPS
-    is_repeated = not is_fence and (is_after_overflow or is_below)
+    is_repeated = not is_fence and (is_after_overflow or _is_epoch_before(current, producer))
     if not (is_fence or _is_valid_epoch(state, is_repeated, producer.epoch == current.producer_epoch)):
         raise Errors.PRODUCER_FENCED.exception()
     if is_repeated:
@@ -74,6 +71,16 @@ def prepare_bumped_end(
         next_id = generate_producer_id() if is_exhausted else NO_PRODUCER_ID
         return metadata.prepare_bumped_abort_or_commit(target, next_id, now_ms)
     raise Errors.INVALID_TXN_STATE.exception(f"{metadata.transactional_id} is {state.title}")
+
+
+def _is_epoch_before(current: TxnTransitMetadata, producer: ProducerIdAndEpoch) -> bool:
+    """Whether an end of this kind has raised the producer's epoch to the current one.
+
+    If the last end was one of the first version, InitProducerId had raised the epoch, for another producer: this one
+    must not get it. (Kafka 4.1 gives it.)
+    """
+    is_below = producer.epoch == current.producer_epoch - 1
+    return is_below and current.client_transaction_version >= VERSION_WITH_BUMPS
 
 
 def _is_valid_epoch(state: TransactionState, is_repeated: bool, is_current: bool) -> bool:
