@@ -10,6 +10,7 @@ from collections.abc import Callable
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.coordinator.transaction.transaction_metadata import (
+    FIRST_VERSION_WITH_BUMPS,
     MAX_EPOCH,
     TransactionMetadata,
     TxnTransitMetadata,
@@ -17,7 +18,6 @@ from kafka_lite.coordinator.transaction.transaction_metadata import (
 from kafka_lite.coordinator.transaction.transaction_state import FINISHED, PREPARED, TransactionState
 from kafka_lite.record.record import NO_PRODUCER_ID
 
-VERSION_WITH_BUMPS = 2
 _S = TransactionState
 _COMPLETED_OF = {_S.PREPARE_COMMIT: _S.COMPLETE_COMMIT, _S.PREPARE_ABORT: _S.COMPLETE_ABORT}
 
@@ -80,7 +80,7 @@ def _is_epoch_before(current: TxnTransitMetadata, producer: ProducerIdAndEpoch) 
     must not get it. (Kafka 4.1 gives it.)
     """
     is_below = producer.epoch == current.producer_epoch - 1
-    return is_below and current.client_transaction_version >= VERSION_WITH_BUMPS
+    return is_below and current.client_transaction_version >= FIRST_VERSION_WITH_BUMPS
 
 
 def _is_valid_epoch(state: TransactionState, is_repeated: bool, is_current: bool) -> bool:

@@ -19,6 +19,7 @@ from kafka_lite.coordinator.transaction.bumped_ends import prepare_bumped_end
 from kafka_lite.coordinator.transaction.pending_completion import PendingCompletion
 from kafka_lite.coordinator.transaction.transaction_marker_channel_manager import TransactionMarkerChannelManager
 from kafka_lite.coordinator.transaction.transaction_metadata import (
+    FIRST_VERSION_WITH_BUMPS,
     MAX_EPOCH,
     TransactionMetadata,
     TxnTransitMetadata,
@@ -31,8 +32,6 @@ from kafka_lite.record.record import NO_PRODUCER_EPOCH
 logger = logging.getLogger(__name__)
 
 _State = TransactionState
-FIRST_VERSION_WITH_BUMPS = 2
-"""From this level of ``transaction.version`` on, the end of a transaction raises the epoch."""
 
 
 class InitProducerIdResult(NamedTuple):

@@ -18,6 +18,8 @@ from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_TIMES
 
 MAX_EPOCH = 2**15 - 1
 """No producer gets this epoch: the coordinator needs it to abort the transaction of the last epoch (fencing)."""
+FIRST_VERSION_WITH_BUMPS = 2
+"""From this level of ``transaction.version`` on, the end of a transaction raises the epoch."""
 
 
 class IllegalTransitionError(KafkaError):
@@ -244,7 +246,7 @@ class TransactionMetadata:
                 start_timestamp_ms=current.start_timestamp_ms if self.state is TransactionState.ONGOING else now_ms,
                 last_update_timestamp_ms=now_ms,
                 next_producer_id=next_producer_id,
-                client_transaction_version=2,
+                client_transaction_version=FIRST_VERSION_WITH_BUMPS,
             )
         )
 

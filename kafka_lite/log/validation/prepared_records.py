@@ -76,7 +76,7 @@ def prepare(records: Buffer, config: LogConfig, now_ms: int, origin: AppendOrigi
 
 
 def is_long(records: Buffer) -> bool:
-    """Whether it may take more than some milliseconds to validate the records."""
+    """Whether validating the records may take more than a few milliseconds."""
     size = len(records)
     if size <= MIN_PREPARED_BYTES:
         return False

@@ -28,7 +28,7 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
     AlterConfigsResourceResponse as IncrementalResourceResponse,
 )
 from kafka_lite.server.admin.admin_errors import api_error
-from kafka_lite.server.admin.alter_config_ops import apply_config_ops
+from kafka_lite.server.admin.alter_config_ops import apply_config_ops, check_config_ops
 from kafka_lite.server.admin.config_helper import ConfigHelper
 from kafka_lite.server.admin.runtime_logger_manager import BROKER_LOGGER_RESOURCE, RuntimeLoggerManager
 from kafka_lite.server.client_telemetry.client_metrics_configs import CLIENT_METRICS_CONFIG_DEF, parse_subscription
@@ -180,10 +180,11 @@ class ConfigAdminManager:
         if kind == BROKER_LOGGER_RESOURCE:
             self._loggers.alter(name, resource.configs, validate_only=validate_only)
             return
+        list_defaults = self._list_defaults(kind)
         if kind == TOPIC_RESOURCE:  # what is asked for is looked at before the topic, as in Kafka
-            apply_config_ops({}, resource.configs, self._list_defaults(kind))
+            check_config_ops(resource.configs, list_defaults)
         current = self._zk_client.get_entity_config(self._entity_path(kind, name))
-        config = apply_config_ops(current, resource.configs, self._list_defaults(kind))
+        config = apply_config_ops(current, resource.configs, list_defaults)
         self._alter(kind, name, config, validate_only)
 
     def _list_defaults(self, resource_type: int) -> dict[str, list[str]]:

@@ -53,7 +53,7 @@ class ApiVersionManager:
         self.wants_telemetry = wants_telemetry
         self._features = features or FinalizedFeatures(None)
         self._made: tuple[FeaturesAndEpoch, dict[tuple[bool, bool], ApiVersionsResponse]] = (NO_FEATURES, {})
-        """The responses with these features, by whether they offer telemetry, and features with level 0."""
+        """The features, and the responses made with them: by whether telemetry is offered, and level 0 is listed."""
 
     def response(self, header: RequestHeader, request: ApiVersionsRequest) -> ApiVersionsResponse:
         """The versions that this broker serves.

@@ -172,7 +172,7 @@ class SharePartition:
     # ── fetching: one fetch at a time ─────────────────────────────────────────────────────────────────────────────
 
     def maybe_acquire_fetch_lock(self, fetch: object) -> bool:
-        """Let ``fetch`` read, unless another one does, or nothing may be delivered."""
+        """Reserve reading for ``fetch``: false while another fetch reads, or the partition is not active."""
         with self._lock:
             if not self.is_active or self._fetched_by is not None:
                 return False

@@ -1,4 +1,4 @@
-"""``kafka-lite features``: the levels of features that all brokers of the cluster have agreed on.
+"""``kafka-lite features``: shows and changes the feature levels of a cluster.
 
 Kafka 4.1: tools/.../tools/FeatureCommand.java, bin/kafka-features.sh · book 7.1.2
 """

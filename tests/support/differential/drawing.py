@@ -18,7 +18,7 @@ from tests.support.differential.vocabulary import NAMES, VALUES
 NAME_OF: Final = {
     ApiKey.DELETE_GROUPS: "groups", ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: "users",
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: "users", ApiKey.ALTER_CONFIGS: "configs",
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: "configs", ApiKey.JOIN_GROUP: "protocols",
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: "configs",
 }  # fmt: skip
 """What ``name`` means where it is no topic's."""
 _MOST_ELEMENTS: Final = 2

@@ -65,6 +65,6 @@ def metadata_hash(topics: Iterable[TopicMetadata]) -> int:
 
 
 def hash_of_topics(names: Iterable[str], topics: TopicsImage) -> int:
-    """The hash of the topics with these names, of those that exist."""
+    """One hash over the topics with these names; a name without a topic does not count."""
     found = (topics.topic(name) for name in names)
     return metadata_hash(topic for topic in found if topic is not None)
