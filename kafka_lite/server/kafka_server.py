@@ -424,16 +424,16 @@ class KafkaServer:
         """Handle requests once the controller has sent this broker its partitions, so that no client misses them.
 
         But if another broker is the controller, its requests come through a socket, like those of clients. Then only
-        Metadata requests wait.
+        requests about topics wait.
         """
         if self.zk_client.get_controller_id() in (None, self.config.broker_id):
             self._await_metadata()
             self._start_request_handlers()
         else:
-            self.requests.metadata_apis.hold_metadata_back()
+            self.requests.held.hold()
             self._start_request_handlers()
             self._await_metadata()
-            self.requests.metadata_apis.release_metadata()
+            self.requests.held.release()
 
     def _await_metadata(self) -> None:
         await_initial_metadata(self.config.broker_id, self.metadata_cache, self.replica_manager)

@@ -7,7 +7,6 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleTopicMetadataRequest)
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterable, Sequence
 
 from kafka_lite.cluster.broker import Broker
@@ -91,9 +90,6 @@ class MetadataApis:
         self._cache = metadata_cache
         self._local_broker = local_broker
         self._create_topic = create_topic
-        self._held_lock = threading.Lock()
-        self._held: list[tuple[Request, metadata.MetadataRequest, Respond]] | None = None
-        """Requests that wait for ``release``; None if they are answered at once."""
         self._versions = api_versions
 
     # ── ApiVersions ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -113,36 +109,12 @@ class MetadataApis:
 
     # ── Metadata ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def hold_metadata_back(self) -> None:
-        """Answer no Metadata request before ``release_metadata``: the controller has not told this broker of any topic.
-
-        A consumer would take it that there are none, and one that subscribes by a pattern would give all partitions up
-        for ``metadata.max.age.ms``. (A broker of Kafka answers that there are no brokers either, which clients ignore.)
-        """
-        with self._held_lock:
-            self._held = []
-
-    def release_metadata(self) -> None:
-        """Answer the requests that were held back, and from now on all others at once."""
-        with self._held_lock:
-            held, self._held = self._held or [], None
-        for request, body, respond in held:
-            self.handle_metadata(request, body, respond)
-
-    def _is_held_back(self, request: Request, body: metadata.MetadataRequest, respond: Respond) -> bool:
-        with self._held_lock:
-            if self._held is not None:
-                self._held.append((request, body, respond))
-            return self._held is not None
-
     def handle_metadata(self, request: Request, body: metadata.MetadataRequest, respond: Respond) -> None:
         """Return brokers, topics and leaders of topics that are asked for by name or by id.
 
         A missing topic is created if broker and client allow it. If any topic is asked for by its id, those that are
         asked for by name are ignored, as in Kafka.
         """
-        if self._is_held_back(request, body, respond):
-            return
         asked = body.topics or []
         by_id = any(topic.topic_id.int for topic in asked)
         ids_allowed = request.header.api_version >= FIRST_METADATA_VERSION_WITH_TOPIC_IDS

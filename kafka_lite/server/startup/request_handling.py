@@ -61,6 +61,7 @@ from kafka_lite.server.replication.controller_requests import ControllerRequests
 from kafka_lite.server.responses.down_conversions import DownConversions
 from kafka_lite.server.startup.broker_metrics import BrokerMetrics
 from kafka_lite.server.startup.group_coordination import GroupCoordination
+from kafka_lite.server.startup.held_requests import HeldRequests
 from kafka_lite.server.startup.replica_management import ReplicaManagement
 from kafka_lite.server.startup.security import BrokerSecurity
 from kafka_lite.server.startup.share_coordination import ShareCoordination
@@ -122,7 +123,8 @@ class RequestHandling:
             parts.config.broker_id, parts.controller, parts.metadata_cache, parts.time
         )
         parts.metrics.measure_purgatory(self._partition_admin.elect_leader_purgatory)
-        self.metadata_apis = MetadataApis(
+        self.held = HeldRequests()
+        self._metadata_apis = MetadataApis(
             parts.config,
             parts.cluster_id,
             parts.metadata_cache,
@@ -141,6 +143,7 @@ class RequestHandling:
         if self._auth is not None:
             auto_create = parts.config.auto_create_topics_enable
             self.apis.wrap_handlers(authorizing(self._auth, auto_create, parts.metadata_cache))
+        self.apis.wrap_handlers(self.held.wrap)
         self.apis.wrap_handlers(switched(parts.security.share_groups))
 
     def _new_handlers(self) -> ApiHandlers:
@@ -165,7 +168,7 @@ class RequestHandling:
                 hints.current_leader,
             ),
             log_offsets=LogOffsetApis(replica_manager),
-            metadata=self.metadata_apis,
+            metadata=self._metadata_apis,
             admin=self._new_admin_apis(),
             partition_admin=self._partition_admin,
             client_quotas=ClientQuotaApis(parts.zk_client),

@@ -140,24 +140,6 @@ def test_a_broker_that_knows_no_other_yet_lists_itself_and_creates_nothing() -> 
     assert [broker.node_id for broker in answers[1].brokers] == [1]
 
 
-def test_metadata_waits_until_a_starting_broker_knows_the_topics() -> None:
-    """Otherwise consumers that subscribe by a pattern would believe that there are none."""
-    config = SimpleNamespace(auto_create_topics_enable=True)
-    cache, anything = MetadataCache(7), cast(Any, None)
-    apis = MetadataApis(cast(Any, config), "cluster", cache, lambda: LOCAL, anything, ApiVersionManager({}))
-    request = SimpleNamespace(header=SimpleNamespace(api_version=4), listener_name="PLAINTEXT")
-    answers: list[Any] = []
-    apis.hold_metadata_back()
-    for _ in range(2):
-        apis.handle_metadata(cast(Any, request), MetadataRequest(topics=[]), answers.append)
-    assert answers == []
-    cache.update_cache(UpdateMetadataRequest(live_brokers=[UpdateMetadataBroker(id=1, v0_host="h", v0_port=9092)]))
-    assert answers == [], "the controller has more to say: which partitions this broker has"
-    apis.release_metadata()
-    apis.handle_metadata(cast(Any, request), MetadataRequest(topics=[]), answers.append)
-    assert [[broker.node_id for broker in answer.brokers] for answer in answers] == [[1], [1], [1]]
-
-
 def test_a_topic_that_cannot_be_created_does_not_hide_the_others() -> None:
     def fail(_topic: str) -> None:
         raise TimeoutError("no answer from ZooKeeper")
