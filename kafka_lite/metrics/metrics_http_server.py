@@ -32,6 +32,7 @@ from kafka_lite.metrics.metric_name import MalformedObjectNameError, MetricName,
 
 if TYPE_CHECKING:
     from http.server import BaseHTTPRequestHandler
+    from ssl import SSLSocket
 
 logger = logging.getLogger(__name__)
 
@@ -41,20 +42,23 @@ MAX_CONNECTIONS = 16
 """One connection more ends the oldest: slow clients keep nobody waiting."""
 _BACKLOG = 16
 _making = threading.Lock()
+Secure = Callable[[socket.socket], "SSLSocket"]
+"""Puts TLS on a connection that was accepted; the handshake is still to come."""
 _INDEX = "GET /metrics: Prometheus' text format\nGET /jmx[?qry=OBJECTNAME]: all beans as JSON\n"
 
 
 class MetricsHttpServer(ShutdownableThread):
     """Serves each connection in a thread of its own, one request on each. Responses are made one after the other.
 
-    It is read-only and has no authentication: anyone who can connect can read. So it listens on the loopback interface
-    by default.
+    It is read-only, and each client that can connect can read. So it listens on the loopback interface by default. It
+    may have TLS, and ask clients for certificates.
     """
 
-    def __init__(self, beans: MBeanServer, host: str, port: int) -> None:
-        """Bind the port. Raises KafkaError if that fails."""
+    def __init__(self, beans: MBeanServer, host: str, port: int, secure: Secure | None = None) -> None:
+        """Bind the port. ``secure``: the TLS of a connection. Raises KafkaError if that fails."""
         super().__init__("metrics-http-server")
         self._beans = beans
+        self._secure = secure
         try:
             family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
             self._socket = socket.create_server((host, port), family=family, backlog=_BACKLOG)
@@ -70,18 +74,19 @@ class MetricsHttpServer(ShutdownableThread):
 
     @property
     def url(self) -> str:
-        """The URL of the server with its actual port: ``http://127.0.0.1:9404``."""
+        """The URL of the server with its actual port: ``http://127.0.0.1:9404``, or ``https:``."""
         host, port = self._socket.getsockname()[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        scheme = "http" if self._secure is None else "https"
+        return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def do_work(self) -> None:
         """Wait for a connection and start its thread; end the oldest one if there are too many."""
         self._selector.select()
         try:
             connection, address = self._socket.accept()
+            accepted = _Connection(connection, address, self._beans, self._closed, self._secure)
         except OSError:  # shutting down, or the client has disconnected
             return
-        accepted = _Connection(connection, address, self._beans, self._closed)
         with self._lock:
             full = len(self._connections) >= MAX_CONNECTIONS
             oldest = next(iter(self._connections)) if full else None
@@ -115,10 +120,16 @@ class _Connection(ShutdownableThread):
     """One connection of a client; the thread ends with it."""
 
     def __init__(
-        self, connection: socket.socket, address: object, beans: MBeanServer, closed: Callable[[_Connection], None]
+        self,
+        connection: socket.socket,
+        address: object,
+        beans: MBeanServer,
+        closed: Callable[[_Connection], None],
+        secure: Secure | None,
     ) -> None:
         super().__init__("metrics-http-connection")
-        self._connection = connection
+        self._tls = None if secure is None else secure(connection)
+        self._connection = connection if self._tls is None else self._tls
         self._address = address
         self._beans = beans
         self._closed = closed
@@ -131,6 +142,8 @@ class _Connection(ShutdownableThread):
             with self._connection as connection:
                 connection.settimeout(CONNECTION_TIMEOUT_S)
                 deadline.start()
+                if self._tls is not None:
+                    self._tls.do_handshake()
                 _handler_class(self._beans)(connection, self._address, self)  # type: ignore[arg-type]
         except OSError as error:
             logger.debug("A client at %s closed the connection while reading metrics: %s", self._address, error)
@@ -153,7 +166,7 @@ class _Connection(ShutdownableThread):
 def _end(connection: socket.socket) -> None:
     """Shut down a connection that another thread is reading from."""
     with suppress(OSError):  # already closed
-        connection.shutdown(socket.SHUT_RDWR)
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)  # not that of TLS, which is not for two threads
 
 
 def _handler_class(beans: MBeanServer) -> type[BaseHTTPRequestHandler]:

@@ -29,6 +29,7 @@ from kafka_lite.connect.runtime.storage.kafka_status_backing_store import KafkaS
 from kafka_lite.connect.runtime.worker import Worker
 from kafka_lite.connect.runtime.worker_config import METRICS_HTTP_OFF, PLUGIN_PATH, WorkerConfig
 from kafka_lite.metrics.metrics_http_server import MetricsHttpServer
+from kafka_lite.security.ssl.https_sockets import HttpsSockets
 
 
 def new_standalone_connect(props: Mapping[str, str]) -> Connect:
@@ -58,11 +59,13 @@ def new_distributed_connect(
 
 
 def _metrics_server(config: WorkerConfig, worker: Worker) -> MetricsHttpServer | None:
-    """Raises ConnectError if the port is taken."""
+    """Raises ConnectError if the port is taken, or its TLS is not complete."""
     if config["metrics.http.port"] == METRICS_HTTP_OFF:
         return None
     try:
-        return MetricsHttpServer(worker.metrics.beans, config["metrics.http.host"], config["metrics.http.port"])
+        is_secure = config["metrics.http.security.protocol"] == "SSL"
+        secure = HttpsSockets(config.originals, "metrics.http.").wrap if is_secure else None
+        return MetricsHttpServer(worker.metrics.beans, config["metrics.http.host"], config["metrics.http.port"], secure)
     except KafkaError as error:
         raise ConnectError(str(error)) from error
 

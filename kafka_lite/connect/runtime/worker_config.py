@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Range, Type, configs_of
+from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Range, Type, ValidString, configs_of
 from kafka_lite.connect.runtime.topic_admin import TOPIC_ADMIN_CONFIG
 from kafka_lite.connect.runtime.worker_config_transformer import CONFIG_PROVIDERS, WorkerConfigTransformer
 from kafka_lite.consumer import consumer_config
@@ -57,6 +57,10 @@ def base_config_def() -> ConfigDef:
                 Range.between(METRICS_HTTP_OFF, 65535))
         .define("metrics.http.host", Type.STRING, "127.0.0.1", LOW,
                 "The address of metrics.http.port. Every client that can connect to it can read the metrics.")
+        .define("metrics.http.security.protocol", Type.STRING, "PLAINTEXT", LOW,
+                "SSL: metrics.http.port has TLS, with the ssl. keys of the worker, or its own, which begin with "
+                "metrics.http.; metrics.http.ssl.client.auth=required admits only clients with a certificate.",
+                ValidString.in_("PLAINTEXT", "SSL"))
         .define("access.control.allow.origin", Type.STRING, "", LOW,
                 "The origin, or *, from which browsers may use the REST interface; by default only its own.")
         .define("access.control.allow.methods", Type.STRING, "", LOW,

@@ -31,13 +31,15 @@ _LISTENER_KEYS = {
     "max.connection.creation.rate": SOCKET_SERVER_CONFIGS.keys["max.connection.creation.rate"],
 }
 _PREFIXED = re.compile(r"listener\.name\.[^.]+\.(?P<rest>.+)")
+METRICS_HTTP_PREFIX = "metrics.http."
 
 
 def is_listener_key(name: str) -> bool:
-    """Whether a key is one that a single listener, or a mechanism of it, may have."""
+    """Whether a key is one that a single listener, a mechanism of it, or the port of the metrics may have."""
     match = _PREFIXED.fullmatch(name)
     if match is None:
-        return False
+        of_port = name.removeprefix(METRICS_HTTP_PREFIX)
+        return of_port != name and of_port.startswith("ssl.") and of_port in _LISTENER_KEYS
     rest = match["rest"]
     return rest in _LISTENER_KEYS or rest.partition(".")[2] in MECHANISM_KEYS
 

@@ -3,7 +3,7 @@
 Kafka 0.10.2: core/.../server/KafkaConfig.scala (quotas, metrics) · book 10.1
 """
 
-from kafka_lite.common.config_def import ConfigDef, Importance, Range, Type
+from kafka_lite.common.config_def import ConfigDef, Importance, Range, Type, ValidString
 
 at_least = Range.at_least
 HIGH, MEDIUM, LOW = Importance
@@ -68,5 +68,9 @@ QUOTA_CONFIGS = (
             Range.between(-1, 65535))
     .define("metrics.http.host", Type.STRING, "127.0.0.1", LOW,
             "The address of metrics.http.port. Every client that can connect to it can read the metrics.")
+    .define("metrics.http.security.protocol", Type.STRING, "PLAINTEXT", LOW,
+            "SSL: metrics.http.port has TLS, with the `ssl.` keys of the broker, or its own, which begin with "
+            "`metrics.http.`; `metrics.http.ssl.client.auth=required` admits only clients with a certificate.",
+            ValidString.in_("PLAINTEXT", "SSL"))
 )
 # fmt: on

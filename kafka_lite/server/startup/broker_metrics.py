@@ -38,6 +38,7 @@ from kafka_lite.network.socket_server import SocketServer
 from kafka_lite.server.broker_states import BrokerState
 from kafka_lite.server.client_telemetry.client_metrics_manager import ClientMetricsManager
 from kafka_lite.server.client_telemetry.client_metrics_store import ClientMetricsStore
+from kafka_lite.server.config.listener_configs import METRICS_HTTP_PREFIX
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
@@ -93,17 +94,26 @@ class BrokerMetrics:
         self.http_server: MetricsHttpServer | None = None
 
     def start(self, scheduler: Scheduler) -> None:
-        """Start updating the rates and serving metrics. Raises KafkaError if the HTTP port is in use."""
+        """Start updating the rates and serving metrics.
+
+        Raises KafkaError if the HTTP port is in use, ConfigError if its TLS is not complete.
+        """
         scheduler.schedule("metrics-tick", self.registry.tick, TICK_INTERVAL_MS, TICK_INTERVAL_MS)
         for reporter in self._kafka_reporters:
             reporter.start(self.registry)
         if self._config.metrics_http_port != HTTP_OFF:
-            from kafka_lite.metrics.metrics_http_server import MetricsHttpServer
-
-            self.http_server = MetricsHttpServer(
-                self.beans, self._config.metrics_http_host, self._config.metrics_http_port
-            )
+            self.http_server = self._new_http_server()
             self.http_server.start()
+
+    def _new_http_server(self) -> MetricsHttpServer:
+        from kafka_lite.metrics.metrics_http_server import MetricsHttpServer
+
+        config, secure = self._config, None
+        if config.values["metrics.http.security.protocol"] == "SSL":
+            from kafka_lite.security.ssl.https_sockets import HttpsSockets
+
+            secure = HttpsSockets(config.original, METRICS_HTTP_PREFIX).wrap
+        return MetricsHttpServer(self.beans, config.metrics_http_host, config.metrics_http_port, secure)
 
     def shutdown(self) -> None:
         """Stop serving metrics and close the reporters."""

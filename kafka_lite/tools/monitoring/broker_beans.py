@@ -8,12 +8,16 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote, urlsplit
 
-from kafka_lite.clients.bootstrap_servers import parse_bootstrap_servers
+from kafka_lite.clients.admin_client import ADMIN_CONFIG
+from kafka_lite.clients.bootstrap_servers import BOOTSTRAP_SERVERS, parse_bootstrap_servers
+from kafka_lite.security.ssl.ssl_factory import SslFactory
+from kafka_lite.tools.admin.command_config import NO_CONFIGS, command_configs
 from kafka_lite.tools.common.tool_errors import ToolError
 from kafka_lite.tools.server.running_brokers import RunningBroker, RunningBrokers
 
@@ -24,6 +28,7 @@ Beans = dict[str, Attributes]
 METRICS_URL = "metrics.url"
 """Key of the endpoint's URL among the facts that a running broker publishes."""
 TIMEOUT_S = 5.0
+HOW_TO_TRUST = "set ssl.truststore.location (and ssl.keystore.location, if it wants a certificate) by --command-config"
 HOW_TO_SWITCH_ON = "set metrics.http.port=0 in its server.properties (or --override metrics.http.port=0) and restart it"
 
 
@@ -40,9 +45,12 @@ def add_endpoint_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def find_endpoint(options: argparse.Namespace, brokers: RunningBrokers | None = None) -> BrokerBeans:
-    """The endpoint of the broker that the options name. Raises ToolError, which says what to do."""
+    """The endpoint of the broker that the options name, by TLS as in their ``--command-config``.
+
+    Raises ToolError, which says what to do, ConfigError, OSError.
+    """
     if options.metrics_url:
-        return BrokerBeans(_checked(options.metrics_url))
+        return BrokerBeans(_checked(options.metrics_url), command_configs(options))
     broker = _chosen((brokers or RunningBrokers()).find(), options.bootstrap_server)
     url = broker.facts.get(METRICS_URL)
     if not url:
@@ -50,7 +58,7 @@ def find_endpoint(options: argparse.Namespace, brokers: RunningBrokers | None = 
             f"Broker {broker.facts.get('broker.id', '?')} (process {broker.pid}) does not serve metrics: "
             f"{HOW_TO_SWITCH_ON}. `kafka-lite top --cluster` needs no metrics."
         )
-    return BrokerBeans(url)
+    return BrokerBeans(url, command_configs(options))
 
 
 def _checked(url: str) -> str:
@@ -84,14 +92,19 @@ def _list(running: Sequence[RunningBroker]) -> str:
 class BrokerBeans:
     """The metrics endpoint of one broker."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, configs: Mapping[str, object] = NO_CONFIGS) -> None:
+        """``configs``: if the URL is of https, those with ``ssl.``. Raises ConfigError."""
         self.url = url
+        self._tls = None
+        if urlsplit(url).scheme == "https":
+            values = ADMIN_CONFIG.parse({**configs, BOOTSTRAP_SERVERS: urlsplit(url).netloc})
+            self._tls = SslFactory(values, server=False).context
 
     def read(self, pattern: str | None = None) -> Beans:
         """Read all beans, or those whose names match. Raises ToolError if the endpoint does not respond."""
         query = f"?qry={quote(pattern)}" if pattern else ""
         try:
-            with urllib.request.urlopen(f"{self.url}/jmx{query}", timeout=TIMEOUT_S) as response:
+            with urllib.request.urlopen(f"{self.url}/jmx{query}", timeout=TIMEOUT_S, context=self._tls) as response:
                 document = json.load(response)
             return {bean.pop("name"): bean for bean in document["beans"]}
         except urllib.error.HTTPError as error:
@@ -103,6 +116,10 @@ class BrokerBeans:
             raise ToolError(f"{self.url} is not the metrics endpoint of a kafka_lite broker.") from None
         except (OSError, http.client.HTTPException) as error:  # the latter if the broker ended meanwhile
             reason = error.reason if isinstance(error, urllib.error.URLError) else error
+            if isinstance(reason, ssl.SSLError):
+                raise ToolError(
+                    f"{self.url} and this tool do not accept each other ({reason}): {HOW_TO_TRUST}."
+                ) from None
             raise ToolError(
                 f"Cannot read metrics from {self.url} ({reason}). Is the broker running? If so, {HOW_TO_SWITCH_ON}."
             ) from None

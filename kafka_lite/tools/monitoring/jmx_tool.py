@@ -11,6 +11,7 @@ from typing import TextIO
 
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.metrics.metric_name import MalformedObjectNameError, ObjectNamePattern
+from kafka_lite.tools.admin.command_config import add_command_config_argument
 from kafka_lite.tools.common.date_format import date_format
 from kafka_lite.tools.common.terminal import on_terminal, print_to_stderr
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
@@ -28,6 +29,7 @@ WAIT_MS = 100
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of kafka.tools.JmxTool, and those that choose the broker."""
     add_endpoint_arguments(parser)
+    add_command_config_argument(parser)
     parser.add_argument(
         "--object-name",
         action="append",

@@ -6,10 +6,14 @@ import http.client
 import json
 import math
 import socket
+import ssl
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from http import HTTPStatus
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +25,8 @@ from kafka_lite.metrics.mbean_server import MBeanServer
 from kafka_lite.metrics.metric_name import MetricName, ObjectNamePattern
 from kafka_lite.metrics.metrics_http_server import MAX_CONNECTIONS, MetricsHttpServer, response_to
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
+from kafka_lite.security.ssl.https_sockets import HttpsSockets
+from tests.support.certificates import Pem, certificate, keys_and_trust, server_certificate
 from tests.support.eventually import eventually
 from tests.support.patience import patient_s
 
@@ -165,3 +171,50 @@ class TestHttpServer:
             MetricsHttpServer(beans, "127.0.0.1", port)
         with pytest.raises(KafkaError, match="failed to bind"):
             MetricsHttpServer(beans, "no.such.host.invalid", 0)
+
+
+class TestTls:
+    """With certificates for both ends."""
+
+    @pytest.fixture
+    def server(self, beans: MBeanServer) -> Iterator[MetricsHttpServer]:
+        keys = keys_and_trust(server_certificate(), certificate("alice"), ssl_client_auth="required")
+        server = MetricsHttpServer(beans, "127.0.0.1", 0, HttpsSockets(keys, "metrics.http.").wrap)
+        server.start()
+        yield server
+        server.shutdown(timeout_s=60)
+        assert not server.is_alive()
+
+    @staticmethod
+    def context(own: Pem | None, tmp_path: Path) -> ssl.SSLContext:
+        context = ssl.create_default_context(cadata=server_certificate().authority)
+        if own is not None:
+            context.load_cert_chain(own.write(tmp_path, "client")[0])
+        return context
+
+    def test_who_has_a_certificate_reads(self, server: MetricsHttpServer, tmp_path: Path) -> None:
+        assert server.url.startswith("https://127.0.0.1:")
+        context = self.context(certificate("alice"), tmp_path)
+        with urllib.request.urlopen(f"{server.url}/jmx", timeout=patient_s(30), context=context) as response:
+            assert json.load(response)["beans"]
+
+    def test_others_do_not(self, server: MetricsHttpServer, tmp_path: Path) -> None:
+        context = self.context(None, tmp_path)
+        with pytest.raises((urllib.error.URLError, ConnectionError)):  # an alert, or a reset that overtakes it
+            urllib.request.urlopen(server.url, timeout=patient_s(30), context=context).close()
+        address = server._socket.getsockname()
+        with socket.create_connection(address, timeout=patient_s(30)) as plain:
+            plain.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+            received = b""
+            with suppress(ConnectionResetError):
+                received = plain.recv(4096)
+            assert b"HTTP/1.0" not in received
+
+    def test_shutdown_does_not_wait_for_a_silent_client(
+        self, server: MetricsHttpServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(metrics_http_server, "CONNECTION_TIMEOUT_S", 600)
+        with socket.create_connection(server._socket.getsockname(), timeout=patient_s(60)):
+            eventually(lambda: server._connections)
+            server.shutdown(timeout_s=60)
+            assert not server.is_alive()

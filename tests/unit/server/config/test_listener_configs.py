@@ -50,6 +50,8 @@ def test_a_bad_value_names_the_whole_key(key: str) -> None:
         ("listener.name.internal.no.such.key", False),
         ("listener.name.internal.plain.ssl.client.auth", False),
         ("ssl.client.auth", False),
+        ("metrics.http.ssl.client.auth", True),
+        ("metrics.http.sasl.jaas.config", False),
     ],
 )
 def test_keys_of_listeners_are_known(key: str, known: bool, caplog: pytest.LogCaptureFixture) -> None:

@@ -19,12 +19,14 @@ from kafka_lite.metrics.mbean_server import MBeanServer
 from kafka_lite.metrics.metric_name import MetricName
 from kafka_lite.metrics.metrics_http_server import MetricsHttpServer
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
+from kafka_lite.security.ssl.https_sockets import HttpsSockets
 from kafka_lite.tools.common.tool_errors import ToolError
 from kafka_lite.tools.monitoring import jmx_tool, top
 from kafka_lite.tools.monitoring.broker_beans import BrokerBeans, find_endpoint
 from kafka_lite.tools.monitoring.top_snapshot import PHASES, snapshot_of
 from kafka_lite.tools.monitoring.top_view import view
 from kafka_lite.tools.server.running_brokers import RunningBroker, RunningBrokers
+from tests.support.certificates import keys_and_trust, server_certificate
 
 
 class Broker:
@@ -329,6 +331,20 @@ class TestFinding:
         assert found.url == "http://127.0.0.1:9404"
         with pytest.raises(ToolError, match=r"must be a URL such as http://127.0.0.1:9404"):
             find_endpoint(options(top, "--metrics-url", "ftp://x"), RunningBrokers(tmp_path))
+
+    def test_a_broker_with_tls_is_read_as_the_command_config_says(self, tmp_path: Path) -> None:
+        sockets = HttpsSockets(keys_and_trust(server_certificate()), "metrics.http.")
+        server = MetricsHttpServer(MBeanServer(), "127.0.0.1", 0, sockets.wrap)
+        server.start()
+        config, trust = tmp_path / "client.properties", server_certificate().write(tmp_path, "broker")[1]
+        config.write_text(f"ssl.truststore.location={trust}\n")
+        arguments = ("--metrics-url", server.url)
+        try:
+            assert find_endpoint(options(jmx_tool, *arguments, "--command-config", str(config))).read() == {}
+            with pytest.raises(ToolError, match=r"certificate verify failed.*: set ssl.truststore.location"):
+                find_endpoint(options(top, *arguments)).read()
+        finally:
+            server.shutdown()
 
     def test_errors_of_the_endpoint_are_reported(self, broker: Broker) -> None:
         with pytest.raises(ToolError, match=r": HTTP 400: .* is not of the form"):
