@@ -8,7 +8,6 @@ import math
 import socket
 import ssl
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -200,7 +199,7 @@ class TestTls:
 
     def test_others_do_not(self, server: MetricsHttpServer, tmp_path: Path) -> None:
         context = self.context(None, tmp_path)
-        with pytest.raises((urllib.error.URLError, ConnectionError)):  # an alert, or a reset that overtakes it
+        with pytest.raises(OSError):
             urllib.request.urlopen(server.url, timeout=patient_s(30), context=context).close()
         address = server._socket.getsockname()
         with socket.create_connection(address, timeout=patient_s(30)) as plain:
