@@ -15,6 +15,7 @@ from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchReque
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, compile_java, run_java
 from tests.support.mixed_cluster import OURS, MixedCluster, mixed_cluster
+from tests.support.patient_clients import flush, next_message
 from tests.support.real_kafka import TODAYS
 
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(240)]
@@ -58,7 +59,7 @@ def produce(cluster: MixedCluster, *values: str) -> None:
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "acks": "all"})
     for value in values:
         producer.produce(TOPIC, value.encode(), partition=0)
-        assert producer.flush(60) == 0
+        flush(producer)
 
 
 def answer(cluster: MixedCluster, broker_id: int, rack: str, offset: int, version: int) -> tuple[Any, ...]:
@@ -96,8 +97,7 @@ def read_by_librdkafka(cluster: MixedCluster, rack: str, count: int) -> list[str
     consumer.subscribe([TOPIC])
     values: list[str] = []
     while len(values) < count:
-        message = consumer.poll(60)
-        assert message is not None, values
+        message = next_message(consumer, values)
         if not message.error():
             values.append((message.value() or b"").decode())
     consumer.close()
