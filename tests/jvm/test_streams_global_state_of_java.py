@@ -116,6 +116,7 @@ def run_by_ours(cluster: Cluster, state_dir: Path, values: list[bytes]) -> None:
         "key.serde": StringSerde,
         "value.serde": StringSerde,
         "default.dsl.store": "rocksDB",
+        "internal.leave.group.on.close": True,  # so that the next instance need not wait for the session of this one
     }
     with KafkaStreams(global_table(OUTPUT), configs) as streams:
         streams.start()
