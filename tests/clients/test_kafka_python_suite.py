@@ -61,7 +61,10 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.soak
 @pytest.mark.timeout(2 * TIMEOUT_S + 20)
-@pytest.mark.parametrize(("kafka_version", "expected_passes"), [("3.2", 40), ("0.10.2", 24)])
+@pytest.mark.parametrize(
+    ("kafka_version", "expected_passes"),
+    [pytest.param("3.2", 40, marks=pytest.mark.nightly), ("0.10.2", 24)],  # the secured run has those of 3.2
+)
 def test_kafka_pythons_own_integration_tests_pass(
     suite: Path, tmp_path: Path, kafka_version: str, expected_passes: int
 ) -> None:

@@ -45,6 +45,7 @@ def processing(world: World, drawing: Drawing, faults: Sequence[Fault]) -> Resul
     return Result(work.history, work.finish())
 
 
+@pytest.mark.nightly  # .ci/run runs four seeds of this scenario itself
 def test_a_drawn_application_processes_each_record_exactly_once_and_in_order(tmp_path: Path) -> None:
     """Seed 8: two repartition topics, exactly_once_v2, a standby replica."""
     result = World(8, tmp_path).run(drawn_streams_of_three_brokers)
@@ -52,7 +53,12 @@ def test_a_drawn_application_processes_each_record_exactly_once_and_in_order(tmp
     assert len(result.history.acknowledged) > 100
 
 
-@pytest.mark.parametrize("drawing", [AGGREGATE, WINDOWS, CACHED, JOINED], ids=str)
+# The others, right ones, are in the seeds that .ci/run draws.
+@pytest.mark.parametrize(
+    "drawing",
+    [*(pytest.param(each, marks=pytest.mark.nightly) for each in (AGGREGATE, WINDOWS)), CACHED, JOINED],
+    ids=str,
+)
 def test_nothing_is_found_when_instances_are_killed(drawing: Drawing, tmp_path: Path) -> None:
     result = World(4, tmp_path).run(lambda world: processing(world, drawing, KILLED))
     assert result.violations == []
@@ -62,7 +68,7 @@ def test_nothing_is_found_when_instances_are_killed(drawing: Drawing, tmp_path: 
     ("bug", "drawing", "faults"),
     [
         ("without_restored_stores", AGGREGATE, KILLED),
-        ("without_restored_stores", JOINED, KILLED),
+        pytest.param("without_restored_stores", JOINED, KILLED, marks=pytest.mark.nightly),  # the bug of the first row
         ("restoring_aborted_changes", AGGREGATE, KILLED),
         ("dropping_late_records", WINDOWS, []),
         ("committing_before_caches_are_flushed", CACHED, KILLED),

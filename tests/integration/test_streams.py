@@ -94,7 +94,11 @@ def test_tasks_move_to_a_new_instance_and_back(cluster: Cluster, tmp_path: Path)
 
 
 @pytest.mark.soak  # waits for the session of the killed process
-@pytest.mark.parametrize("kind", ["in_memory", "rocksDB"])
+@pytest.mark.parametrize(
+    "kind",
+    # A store in memory is restored after a kill in test_streams_exactly_once.py, too.
+    [pytest.param("in_memory", marks=pytest.mark.nightly), "rocksDB"],
+)
 def test_a_killed_application_restores_its_counts(cluster: Cluster, tmp_path: Path, kind: str) -> None:
     text = Text(cluster)
     more = {"session_timeout_ms": 10_000, "default_dsl_store": kind}

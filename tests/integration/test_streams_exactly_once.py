@@ -139,8 +139,19 @@ def test_with_v2_a_thread_whose_producer_was_fenced_rejoins_with_all_its_tasks(
 
 
 @pytest.mark.soak  # waits for the session of each killed process, with v2 for its transaction
-@both
-@pytest.mark.parametrize("kind", ["in_memory", "rocksDB"])
+@pytest.mark.parametrize(
+    ("kind", "guarantee"),
+    [
+        pytest.param(kind, guarantee, id=f"{kind}-{name}", marks=marks)
+        for kind, guarantee, name, marks in (
+            ("in_memory", EXACTLY_ONCE, "exactly_once", []),
+            ("rocksDB", V2, "v2", []),
+            # Each kind of store and each guarantee is above.
+            ("in_memory", V2, "v2", pytest.mark.nightly),
+            ("rocksDB", EXACTLY_ONCE, "exactly_once", pytest.mark.nightly),
+        )
+    ],
+)
 def test_an_application_that_is_killed_counts_each_record_once(
     cluster: Cluster, tmp_path: Path, kind: str, guarantee: dict[str, object]
 ) -> None:

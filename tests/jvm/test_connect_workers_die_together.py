@@ -14,6 +14,7 @@ from tests.support.java_connect import JARS, VERIFIABLE, JavaWorker, verifiable_
 
 pytestmark = [pytest.mark.jvm, pytest.mark.soak]
 
+OLD = "0.10.2.2"
 SOON = dict.fromkeys(("session.timeout.ms", "consumer.session.timeout.ms"), "4000")
 SOURCE_TASKS, SINK_TASKS = 3, 2
 TASKS = {"source": SOURCE_TASKS, "sink": SINK_TASKS}
@@ -27,11 +28,12 @@ def cluster() -> Iterator[Cluster]:
         yield cluster
 
 
-@pytest.fixture(params=list(JARS))
+# Workers of 0.10.2 join a group with ours in test_connect_workers_together.py; who dies is the same here.
+@pytest.fixture(params=[pytest.param(each, marks=pytest.mark.nightly if each == OLD else []) for each in JARS])
 def group(request: pytest.FixtureRequest, cluster: Cluster, tmp_path: Path) -> Iterator[WorkerProcesses]:
     """One worker of each language. 3.9.1 rebalances eagerly, as ours do."""
     version: str = request.param
-    props = SOON if version == "0.10.2.2" else SOON | {"connect.protocol": "eager"}
+    props = SOON if version == OLD else SOON | {"connect.protocol": "eager"}
     more = verifiable_connectors(version, tmp_path / "services")
     java = JavaWorker(version, cluster.bootstrap_servers, tmp_path, more=more, props=props)
     with WorkerProcesses(tmp_path, cluster.bootstrap_servers, 1, SOON, [java]) as group:

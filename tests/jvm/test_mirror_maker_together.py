@@ -96,8 +96,16 @@ def count(target: Cluster, topic: str) -> int:
     return len({record.value for record in target.records(topic)})
 
 
-@pytest.mark.parametrize("victim", ["java", "ours"])
-@pytest.mark.parametrize("members_of", [NewMembers, OldMembers])
+@pytest.mark.parametrize(
+    ("members_of", "victim"),
+    [
+        (NewMembers, "java"),
+        (OldMembers, "ours"),
+        # Each kind of members and each victim is above.
+        pytest.param(NewMembers, "ours", marks=pytest.mark.nightly),
+        pytest.param(OldMembers, "java", marks=pytest.mark.nightly),
+    ],
+)
 def test_one_of_two_is_killed_and_nothing_is_lost(
     source: Cluster, target: Cluster, tmp_path: Path, members_of: type[Members], victim: str
 ) -> None:

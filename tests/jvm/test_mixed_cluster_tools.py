@@ -36,7 +36,8 @@ GROUPS_3_9 = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 TOPIC = "tools"
 
 
-@pytest.fixture(params=[1, 3], ids=["our-controller", "their-controller"])
+# Each tool is used in each run, and each kind of controller: the other pairs are for the night.
+@pytest.fixture(params=[1, pytest.param(3, marks=pytest.mark.nightly)], ids=["our-controller", "their-controller"])
 def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MixedCluster]:
     with mixed_cluster(tmp_path, {1: OURS, 2: OURS, 3: OLD, 4: OLD}) as cluster:
         cluster.start_broker(request.param)
@@ -44,7 +45,7 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MixedClu
         yield cluster
 
 
-@pytest.fixture(params=[1, 3], ids=["our-controller", "their-controller"])
+@pytest.fixture(params=[pytest.param(1, marks=pytest.mark.nightly), 3], ids=["our-controller", "their-controller"])
 def todays_cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MixedCluster]:
     with mixed_cluster(tmp_path, {1: OURS, 2: OURS, 3: TODAYS, 4: TODAYS}) as cluster:
         cluster.start_broker(request.param)
