@@ -9,9 +9,16 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
+from kafka_lite.cluster.isr_writes import (
+    IsrChange,
+    PendingIsr,
+    SubmitIsrWrite,
+    UpdateIsr,
+    broker_ids,
+    written_at_once,
+)
 from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer
@@ -34,21 +41,6 @@ NO_LEADER = -1
 UNKNOWN_EPOCH: Final = -1
 
 
-class IsrChange(Enum):
-    """How the leader changes the ISR; the values are the words of Kafka's log."""
-
-    EXPAND = "Expanding"
-    SHRINK = "Shrinking"
-
-
-UpdateIsr = Callable[[TopicPartition, LeaderIsrAndControllerEpoch, IsrChange], int | None]
-"""Writes leader and ISR to ZooKeeper if the znode still has their version; returns the new version.
-
-Returns None if the controller has written since. The ISR then stays as it was; the controller's next request corrects
-it.
-"""
-
-
 @dataclass(frozen=True)
 class PartitionState:
     """The controller's state of a partition: the useful part of a LeaderAndIsr request."""
@@ -65,13 +57,27 @@ class Partition:
     """Leader, in-sync replicas (ISR) and high watermark of one partition.
 
     ``log_for`` makes or finds the log; it is the replica manager's, which this class need not know.
-    ``checkpointed_high_watermark`` reads the checkpoint of the log's directory. ``update_isr`` writes the ISR.
+    ``checkpointed_high_watermark`` reads the checkpoint of the log's directory. ``update_isr`` writes the ISR, in the
+    thread that ``submit_isr_write`` chooses.
 
     The leader alone changes the ISR, in two places::
 
-        a follower fetches from at least the HW ────▶ maybe_expand_isr ─┐
-                                                                        ├─▶ update_isr ─▶ ZooKeeper ─▶ controller
-        replica.lag.time.max.ms behind the end ─────▶ maybe_shrink_isr ─┘
+        a follower fetches from at least the HW ─▶ maybe_expand_isr ─┐
+                                                                     ├─▶ submit ─▶ update_isr ─▶ ZooKeeper
+        replica.lag.time.max.ms behind the end ──▶ maybe_shrink_isr ─┘                               └─▶ controller
+
+    ZooKeeper may be slow, so it is written without the lock; a leader has one write under way at a time. Meanwhile the
+    high watermark waits for the members of both ISRs, the old one and the new one, because the controller may choose
+    the next leader from either::
+
+                          in_sync_replicas (the HW waits for them)   isr (min.insync.replicas of an append)
+        before            1, 2                                       1, 2
+        3 is to enter     1, 2, 3                                    1, 2
+        3 has entered     1, 2, 3                                    1, 2, 3
+        2 is to leave     1, 2, 3                                    1, 2, 3
+        2 has left        1, 3                                       1, 3
+
+    Kafka 3.1: core/.../cluster/Partition.scala (PendingExpandIsr, PendingShrinkIsr); 0.10 holds the lock
     """
 
     def __init__(
@@ -82,12 +88,14 @@ class Partition:
         checkpointed_high_watermark: Callable[[TopicPartition], int],
         update_isr: UpdateIsr,
         time: Time,
+        submit_isr_write: SubmitIsrWrite = written_at_once,
     ) -> None:
         self.topic_partition = topic_partition
         self.local_broker_id = local_broker_id
         self._log_for = log_for
         self._checkpointed_high_watermark = checkpointed_high_watermark
         self._update_isr = update_isr
+        self._submit_isr_write = submit_isr_write
         self._time = time
         self._lock = threading.RLock()
         self._replicas: dict[int, Replica] = {}
@@ -96,6 +104,8 @@ class Partition:
         self.controller_epoch = UNKNOWN_EPOCH
         self.zk_version = 0
         self.in_sync_replicas: frozenset[Replica] = frozenset()
+        """The replicas for which the high watermark waits, see above. Kafka calls them the maximal ISR."""
+        self._pending_isr: PendingIsr | None = None
         self._epoch_start_offset = 0
         """Where the log ended when this broker began to lead in this epoch."""
 
@@ -120,9 +130,15 @@ class Partition:
         return replica.log if replica is not None else None
 
     @property
+    def isr(self) -> frozenset[Replica]:
+        """The replicas in sync without one that is still to enter: those in ZooKeeper, as far as this broker knows."""
+        pending = self._pending_isr
+        return self.in_sync_replicas if pending is None else self.in_sync_replicas - pending.entering
+
+    @property
     def is_under_replicated(self) -> bool:
         """Whether this broker leads and some replica is not in sync."""
-        return self.leader_replica_if_local is not None and len(self.in_sync_replicas) < len(self._replicas)
+        return self.leader_replica_if_local is not None and len(self.isr) < len(self._replicas)
 
     def make_leader(self, state: PartitionState) -> bool:
         """Lead from now on; false if this broker led before, under an older epoch.
@@ -163,6 +179,7 @@ class Partition:
     def resign(self) -> None:
         """Stop leading, and follow nobody yet: the controller has elected another leader, and names it later."""
         with self._lock:
+            self._pending_isr = None
             self.in_sync_replicas = frozenset()
             self.leader_id = NO_LEADER
 
@@ -174,6 +191,7 @@ class Partition:
         self.controller_epoch = state.controller_epoch
         self.leader_epoch = state.leader_epoch
         self.zk_version = state.zk_version
+        self._pending_isr = None  # if ZooKeeper has taken it, the controller has read it
         self._replicas, self.in_sync_replicas = replicas, frozenset(in_sync)
 
     def _get_or_create_replica(self, broker_id: int) -> Replica:
@@ -226,7 +244,7 @@ class Partition:
                     f"broker {self.local_broker_id} does not lead {self.topic_partition}"
                 )
             min_isr = leader.log.config.min_insync_replicas
-            in_sync = len(self.in_sync_replicas)
+            in_sync = len(self.isr)
             if required_acks == -1 and in_sync < min_isr:
                 raise Errors.NOT_ENOUGH_REPLICAS.exception(
                     f"{in_sync} replicas of {self.topic_partition} are in sync, min.insync.replicas requires {min_isr}"
@@ -312,19 +330,46 @@ class Partition:
         )
 
     def _write_isr(self, replicas: Collection[Replica], change: IsrChange) -> bool:
-        """Write a new ISR. Returns False if ZooKeeper has a newer one, whose LeaderAndIsr request is on its way."""
-        isr = sorted(replica.broker_id for replica in replicas)
-        old = sorted(replica.broker_id for replica in self.in_sync_replicas)
+        """Have a new ISR written. Returns whether it holds already.
+
+        It does not if another thread writes it or if another write is under way. Nor does it if ZooKeeper has a newer
+        one, whose LeaderAndIsr request is on its way. The next fetch, or the next look at who lags, tries again.
+        """
+        if self._pending_isr is not None:
+            return False
+        isr, old = broker_ids(replicas), broker_ids(self.in_sync_replicas)
         logger.info("[%s] %s ISR from %s to %s", self.topic_partition, change.value, old, isr)
         leader_and_isr = LeaderAndIsr(self.local_broker_id, isr, self.leader_epoch, self.zk_version)
         state = LeaderIsrAndControllerEpoch(leader_and_isr, self.controller_epoch)
-        version = self._update_isr(self.topic_partition, state, change)
+        new = frozenset(replicas)
+        pending = self._pending_isr = PendingIsr(new, new - self.in_sync_replicas, state, change)
+        self.in_sync_replicas |= pending.entering
+        return self._submit_isr_write(self.topic_partition, lambda: self._write_pending_isr(pending))
+
+    def _write_pending_isr(self, pending: PendingIsr) -> bool:
+        """Write a new ISR and use it, unless the leadership has changed in the meantime; true if it holds now."""
+        version = None
+        try:
+            version = self._update_isr(self.topic_partition, pending.state, pending.change)
+        finally:
+            with self._lock:
+                is_current = self._pending_isr is pending
+                if is_current:
+                    self._pending_isr = None
+                    if version is None:
+                        self.in_sync_replicas -= pending.entering
+                    else:
+                        self.in_sync_replicas, self.zk_version = pending.replicas, version
         if version is None:
             message = "[%s] Cached zkVersion %d not equal to that in zookeeper, skip updating ISR"
-            logger.info(message, self.topic_partition, self.zk_version)
-            return False
-        self.in_sync_replicas, self.zk_version = frozenset(replicas), version
-        return True
+            logger.info(message, self.topic_partition, pending.state.leader_and_isr.zk_version)
+        return is_current and version is not None
+
+    def maybe_increment_high_watermark(self) -> bool:
+        """Look whether more is committed by now, after a change of the ISR; true if that moved the HW."""
+        with self._lock:
+            leader = self.leader_replica_if_local
+            return leader is not None and self._maybe_increment_leader_high_watermark(leader)
 
     def check_enough_replicas_reach_offset(self, required_offset: int) -> tuple[bool, Errors]:
         """Whether everything below ``required_offset`` is committed, and the error for the response."""

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from kafka_lite.cluster.partition import IsrChange, Partition
+from kafka_lite.cluster.isr_writes import IsrChange
+from kafka_lite.cluster.partition import Partition
 from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
@@ -159,6 +160,7 @@ class ReplicaManager:
             self.high_watermark_checkpoints.high_watermark,
             self._update_isr,
             self._time,
+            self._submit_isr_write,
         )
 
     def host(self, partition: Partition) -> None:
@@ -390,6 +392,16 @@ class ReplicaManager:
         if version is not None:
             self.metrics.isr_changed(change)
         return version
+
+    def _submit_isr_write(self, topic_partition: TopicPartition, write: Callable[[], bool]) -> bool:
+        """Have an ISR written. A shrink may commit records, which the thread that asks for it does not see any more."""
+
+        def after() -> None:
+            partition = self._partitions.get(topic_partition)
+            if partition is not None and partition.maybe_increment_high_watermark():
+                self.complete_delayed_requests(topic_partition)
+
+        return self._isr_changes.submit(write, after)
 
     # ── records that are deleted on request ───────────────────────────────────────────────────────────────────────
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from kafka_lite.cluster.partition import IsrChange, Partition
+from kafka_lite.cluster.isr_writes import IsrChange
+from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
@@ -50,7 +51,7 @@ class ReplicaManagerMetrics:
         self._expired_by_partition: dict[TopicPartition, Meter] = {}
         KafkaMetricsGroup(registry, time, "kafka.cluster", "Partition").new_gauges(
             {
-                "InSyncReplicasCount": lambda p: len(p.in_sync_replicas) if _is_led(p) else 0,
+                "InSyncReplicasCount": lambda p: len(p.isr) if _is_led(p) else 0,
                 "ReplicasCount": lambda p: len(p.assigned_replicas) if _is_led(p) else 0,
                 "UnderReplicated": lambda p: int(p.is_under_replicated),
             },

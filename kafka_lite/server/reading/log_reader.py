@@ -131,7 +131,7 @@ class LogReader:
         quota = self._quota
         if not params.from_follower or not quota.is_throttled(partition.topic_partition):
             return False
-        is_in_sync = partition.get_replica(params.replica_id) in partition.in_sync_replicas
+        is_in_sync = partition.get_replica(params.replica_id) in partition.isr
         return not is_in_sync and quota.is_quota_exceeded
 
     def _note_follower_position(

@@ -1,4 +1,4 @@
-"""The leader's changes of ISRs: written to ZooKeeper at once, and propagated to the controller in batches.
+"""The leader's changes of ISRs: written to ZooKeeper one after the other, propagated to the controller in batches.
 
 Kafka 0.10.2: core/.../utils/ReplicationUtils.scala (updateLeaderAndIsr), server/ReplicaManager.scala
 (recordIsrChange, maybePropagateIsrChanges) · book 6.2.2, 7.1.3
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection
+from collections import deque
+from collections.abc import Callable, Collection
 from typing import Protocol
 
+from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
@@ -39,10 +41,22 @@ class IsrChanges:
 
     A broker that restarts changes the ISRs of thousands of partitions within seconds. So changes are collected until
     there has been none for five seconds, but for at most a minute.
+
+    With a scheduler the writes are made in one of its threads::
+
+        network thread: a follower catches up ─┐
+        scheduler: a follower lags ────────────┴─▶ submit ─▶ queue ─▶ scheduler ("isr-update") ─▶ ZooKeeper
+
+    The thread that asks holds the lock of a partition and may be one of the network: neither must wait for ZooKeeper.
+    One thread at a time writes, so that a slow ZooKeeper leaves the scheduler its other threads.
     """
 
-    def __init__(self, store: IsrStore, time: Time) -> None:
+    def __init__(self, store: IsrStore, time: Time, scheduler: Scheduler | None = None) -> None:
+        """Without a ``scheduler``, as in recorded runs, the thread that asks writes."""
         self._store = store
+        self._scheduler = scheduler
+        self._writes: deque[tuple[Callable[[], bool], Callable[[], None]]] = deque()
+        self._is_writing = False
         self._time = time
         self._lock = threading.Lock()
         self._pending: set[TopicPartition] = set()
@@ -56,6 +70,35 @@ class IsrChanges:
                 self._pending.add(topic_partition)
                 self._last_change_ms = self._time.hi_res_ms()
         return version
+
+    def submit(self, write: Callable[[], bool], then: Callable[[], None]) -> bool:
+        """Call ``write`` now and return what it returns; or soon, in a thread of the scheduler, and return False.
+
+        In the latter case ``then`` is called if ``write`` has returned true.
+        """
+        if self._scheduler is None:
+            return write()
+        with self._lock:
+            self._writes.append((write, then))
+            if self._is_writing:
+                return False
+            self._is_writing = True
+        self._scheduler.schedule("isr-update", self._write_all)
+        return False
+
+    def _write_all(self) -> None:
+        while True:
+            with self._lock:
+                if not self._writes:
+                    self._is_writing = False
+                    return
+                write, then = self._writes.popleft()
+            try:
+                if write():
+                    then()
+            except Exception:
+                # The others must not suffer; this one is tried again when its follower fetches, or lags, once more.
+                logger.exception("Error while writing an ISR")
 
     def maybe_propagate(self) -> None:
         """Notify the controller if a batch is due. Runs every ``PROPAGATION_CHECK_MS``."""

@@ -51,7 +51,7 @@ class ReplicaManagement:
             time,
             time,
             registry,
-            IsrChanges(zk_client, time),
+            IsrChanges(zk_client, time, scheduler),
             quotas,
             metadata_cache,
         )

@@ -2,7 +2,8 @@
 
 import pytest
 
-from kafka_lite.cluster.partition import IsrChange, PartitionState
+from kafka_lite.cluster.isr_writes import IsrChange
+from kafka_lite.cluster.partition import PartitionState
 
 
 @pytest.mark.points(5, task=3)

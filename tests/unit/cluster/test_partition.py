@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_lite.cluster.partition import IsrChange, Partition, PartitionState, UpdateIsr
+from kafka_lite.cluster.isr_writes import IsrChange, UpdateIsr
+from kafka_lite.cluster.partition import Partition, PartitionState
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_lite.cluster.partition import IsrChange
+from kafka_lite.cluster.isr_writes import IsrChange
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.metrics.metric import AttributeValue
 from kafka_lite.metrics.metrics_registry import MetricsRegistry

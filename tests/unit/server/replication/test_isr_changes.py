@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 import pytest
 
+from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.server.replication.isr_changes import (
@@ -101,3 +102,62 @@ def test_a_failed_notification_is_retried_at_the_next_check(changes: IsrChanges,
     store.failure = None
     changes.maybe_propagate()
     assert store.notified == [[A]]
+
+
+class TestHandedOver:
+    """Writes that a thread of the scheduler makes."""
+
+    def setup_method(self) -> None:
+        self.time = MockTime()
+        self.changes = IsrChanges(Store(), self.time, MockScheduler(self.time))
+        self.made: list[str] = []
+
+    def submit(self, name: str, result: bool = True) -> bool:
+        def write() -> bool:
+            self.made.append(name)
+            return result
+
+        return self.changes.submit(write, lambda: self.made.append(f"after {name}"))
+
+    def test_a_write_waits_for_the_scheduler(self) -> None:
+        assert not self.submit("a")
+        assert not self.submit("b", result=False)
+        assert self.made == []
+        self.time.sleep(0)
+        assert self.made == ["a", "after a", "b"]
+        self.submit("c")
+        self.time.sleep(0)
+        assert self.made[3:] == ["c", "after c"]
+
+    def test_one_task_at_a_time_writes(self) -> None:
+        """So that a slow ZooKeeper takes one thread of the scheduler, not all."""
+
+        def write() -> bool:
+            self.submit("b")
+            self.time.sleep(0)  # another thread of the scheduler looks for tasks
+            assert self.made == []
+            return False
+
+        self.changes.submit(write, lambda: None)
+        self.time.sleep(0)
+        assert self.made == ["b", "after b"]
+
+    def test_a_failure_does_not_stop_the_others(self, caplog: pytest.LogCaptureFixture) -> None:
+        def fail() -> bool:
+            raise ConnectionError("no ZooKeeper")
+
+        self.changes.submit(fail, lambda: self.made.append("after a failure"))
+        self.submit("b")
+        self.time.sleep(0)
+        assert self.made == ["b", "after b"]
+        assert "Error while writing an ISR" in caplog.text
+        self.submit("c")
+        self.time.sleep(0)
+        assert self.made[2:] == ["c", "after c"]
+
+
+@pytest.mark.parametrize("result", [True, False])
+def test_without_a_scheduler_the_thread_that_asks_writes(changes: IsrChanges, result: bool) -> None:
+    after: list[bool] = []
+    assert changes.submit(lambda: result, lambda: after.append(True)) is result
+    assert after == [], "who asks sees the result"
