@@ -147,7 +147,14 @@ class ProducerConfig:
         return "enable.idempotence" in self.originals or self.transactional_id is not None
 
     def _decide_idempotence(self) -> bool:
-        """On, unless another setting forbids it; an error if idempotence was set explicitly or is needed."""
+        """Whether batches are numbered: unless that is disabled, or another setting forbids it.
+
+        Numbers need acks=all, retries above 0, and at most 5 requests in flight. Without one of these, idempotence is
+        off, and a line in the log says why. Raises ConfigError instead if it is needed: if it was enabled explicitly,
+        or if there is a transactional.id. The error names the first of these keys (``acks``, ``retries``,
+        ``max.in.flight.requests.per.connection``) that forbids it; if it is disabled beside a transactional.id,
+        ``enable.idempotence``.
+        """
         if not self["enable.idempotence"]:
             if self.transactional_id is not None:
                 raise ConfigError("enable.idempotence", False, "a transactional.id needs enable.idempotence")

@@ -209,14 +209,23 @@ class Sender(ShutdownableThread):
         return min(self._accumulator.next_expiry_ms(now_ms), in_flight_ms)
 
     def _expire(self, now_ms: float) -> None:
-        """Give up batches after ``delivery.timeout.ms``, whether they are queued or in flight."""
+        """Give up batches after ``delivery.timeout.ms``, whether they are queued or in flight.
+
+        The accumulator removes those that are queued. One in flight stays there until its request has ended.
+        """
         for batch in self._accumulator.expired_batches(now_ms):
             self._give_up(batch, now_ms)
-        for batch in list(self._in_flight):
+        for batch in self._in_flight:
             if batch.has_reached_delivery_timeout(self._delivery_timeout_ms, now_ms):
                 self._give_up(batch, now_ms)
 
     def _give_up(self, batch: ProducerBatch, now_ms: float) -> None:
+        """Fail a batch that took too long with its ``expired_error``; a no-op for one that was given up before.
+
+        The metrics count its records as failed. If it is in flight, it may still be appended: the transaction manager
+        learns of its end, and the accumulator gets its memory, with the response (``_forget``). Otherwise both happen
+        here: the manager's ``failed`` comes first, and no broker has refused the batch.
+        """
         error = batch.expired_error(now_ms)
         if self._transactions is not None and not batch.in_flight:
             self._transactions.failed(batch, error, broker_has_refused=False)
@@ -293,7 +302,16 @@ class Sender(ShutdownableThread):
         self._complete_all(left.values(), outcome, now_ms)
 
     def _complete_batch(self, batch: ProducerBatch, outcome: PartitionProduceResponse, now_ms: float) -> None:
-        """Complete or retry one batch."""
+        """End one batch, or send it once more.
+
+        It succeeds without an error, and as a duplicate if it has a sequence number: an earlier attempt was appended.
+        With an error, a batch that was given up in flight is forgotten. One of several records that is too large is
+        split. One that can be retried goes back into the accumulator, and the metrics count its records as retried.
+        Any other fails.
+
+        Afterwards, whatever became of it: an error of ``INVALID_METADATA`` requests an update of the metadata, and if
+        the order is guaranteed, the next batch of the partition may be drained.
+        """
         error = Errors.for_code(outcome.error_code)
         if error is Errors.NONE or (error is Errors.DUPLICATE_SEQUENCE_NUMBER and batch.has_sequence):
             self._succeed(batch, outcome)
@@ -316,6 +334,11 @@ class Sender(ShutdownableThread):
             self._accumulator.unmute_partition(batch.topic_partition)
 
     def _can_retry(self, batch: ProducerBatch, error: Errors, now_ms: float) -> bool:
+        """Whether a batch that has failed with ``error`` may be sent once more.
+
+        Not after ``delivery.timeout.ms``, nor after ``retries`` attempts to send it again. Before that, if the error is
+        a retriable one, or if a transaction manager says that this batch can be retried after this error.
+        """
         if batch.has_reached_delivery_timeout(self._delivery_timeout_ms, now_ms) or batch.attempts >= self._retries:
             return False
         return error.retriable or (self._transactions is not None and self._transactions.can_retry(batch, error))
