@@ -23,6 +23,7 @@ from kafka_lite.coordinator.group.member_metadata import MemberMetadata
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel, Response
 from kafka_lite.protocol.api_keys import ApiKey
+from kafka_lite.server.apis.consumer_group_apis import ConsumerGroupApis
 from kafka_lite.server.apis.group_apis import GroupApis
 from kafka_lite.server.apis.offset_apis import OffsetApis
 
@@ -34,6 +35,7 @@ MEMBERS_REQUESTS = {
     ApiKey.HEARTBEAT: "Heartbeat",
     ApiKey.LEAVE_GROUP: "LeaveGroup",
     ApiKey.OFFSET_COMMIT: "OffsetCommit",
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: "ConsumerGroupHeartbeat",
 }
 
 
@@ -58,7 +60,7 @@ def watch_group_requests(*names: str) -> list[Watch]:
     wire = _GroupWire(names or tuple(MEMBERS_REQUESTS.values()))
     handlers = (
         GroupApis.handle_join_group, GroupApis.handle_sync_group, GroupApis.handle_heartbeat,
-        GroupApis.handle_leave_group, OffsetApis.handle_offset_commit,
+        GroupApis.handle_leave_group, OffsetApis.handle_offset_commit, ConsumerGroupApis.handle_heartbeat,
     )  # fmt: skip
     return [
         Watch.of(InFlightRequests.add, before=wire.request_made),
@@ -109,8 +111,8 @@ class _GroupWire:
         name = self._name(request.builder.api_key)
         number = self._responses.take((request.client_id, request.correlation_id))
         if name is not None and number and call.error is None:
-            detail = {"says": _response_in_words(call.result)}
-            call.emit(Kind.TAKE, request.client_id, f"{name} response", detail, number=number)
+            says = _response_in_words(call.result)
+            call.emit(Kind.TAKE, request.client_id, f"{name} response", {"says": says} if says else {}, number=number)
 
 
 def _request_in_words(request: Any) -> str:
@@ -126,6 +128,10 @@ def _request_in_words(request: Any) -> str:
                 f"{t.name}-{p.partition_index}={p.committed_offset}" for t in request.topics for p in t.partitions
             )
             return f"generation {request.generation_id_or_member_epoch}: {' '.join(sorted(offsets))}"
+        case "ConsumerGroupHeartbeatRequest":
+            if request.topic_partitions is not None:
+                return f"epoch {request.member_epoch}, I have {_partitions_of(request)}"
+            return "" if request.member_epoch > 0 else f"epoch {request.member_epoch}"
     return ""
 
 
@@ -140,7 +146,15 @@ def _response_in_words(response: Any) -> str:
         case "SyncGroupResponse":
             partitions = deserialize_assignment(bytes(response.assignment)).partitions
             return " ".join(map(str, sorted(partitions))) or "nothing"
+        case "ConsumerGroupHeartbeatResponse":
+            use = response.assignment
+            return f"epoch {response.member_epoch}" + ("" if use is None else f", use {_partitions_of(use)}")
     return error.name
+
+
+def _partitions_of(message: Any) -> str:
+    """The numbers of the partitions of all topics."""
+    return " ".join(str(each) for topic in message.topic_partitions for each in sorted(topic.partitions)) or "nothing"
 
 
 def _error_code(response: Any) -> int:

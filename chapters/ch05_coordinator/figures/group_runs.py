@@ -63,8 +63,9 @@ class Reader(ConsumerRebalanceListener):
         settings: dict[str, object] = {
             "bootstrap.servers": cluster.bootstrap_servers, "group.id": GROUP_ID, "client.id": name,
             "auto.offset.reset": "earliest", "enable.auto.commit": False, "retry.backoff.ms": 10,
-            "heartbeat.interval.ms": HEARTBEAT_MS, "session.timeout.ms": SESSION_S * 1000,
         }  # fmt: skip
+        if configs.get("group_protocol") != "consumer":  # there the broker has these two keys
+            settings |= {"heartbeat.interval.ms": HEARTBEAT_MS, "session.timeout.ms": SESSION_S * 1000}
         self.name = name
         self.consumer = KafkaConsumer(settings | {key.replace("_", "."): value for key, value in configs.items()})
         self.owned: frozenset[TopicPartition] | None = None
@@ -108,9 +109,9 @@ class Reader(ConsumerRebalanceListener):
         """Nothing to commit any more."""
         self.owned = None
 
-    def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:
-        """After it."""
-        self.owned = frozenset(partitions)
+    def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:  # noqa: ARG002
+        """After it. In a group that the broker assigns only new partitions are passed."""
+        self.owned = frozenset(self.consumer.assignment)
 
     @contextmanager
     def busy(self) -> Iterator[None]:

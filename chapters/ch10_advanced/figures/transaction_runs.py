@@ -101,7 +101,8 @@ def arrow(call: Call, sender: str, receiver: str, what: str, says: str) -> None:
     call.emit(Kind.TAKE, receiver, what, number=number)
 
 
-def _calls(*functions: Callable[..., object]) -> list[Watch]:
+def calls_of_producer(*functions: Callable[..., object]) -> list[Watch]:
+    """The user's calls, without their arguments."""
     return watch(*functions, show=(), who=PRODUCER)
 
 
@@ -113,7 +114,7 @@ def _recorded(
     configs: dict[str, object] | None = None,
     leaders: Sequence[str] = LEADERS,
 ) -> RecordedRun:
-    watches = [*_calls(*calls), *record_states(lambda: PRODUCER), *watch_appends()]
+    watches = [*calls_of_producer(*calls), *record_states(lambda: PRODUCER), *watch_appends()]
     with Recording(watches, title=title, paused=True) as recording, running_brokers(ONE_REPLICA) as brokers:
         brokers.create_topic([1], [2])
         servers = ",".join(f"127.0.0.1:{server.bound_port()}" for server in brokers.servers.values())
@@ -134,7 +135,7 @@ def transaction() -> RecordedRun:
         for partition, value in enumerate((b"-100", b"+100")):
             producer.send(ProducerRecord(TOPIC, value, partition=partition)).get()
         producer.commit_transaction()
-        _wait_for_end(recording)
+        wait_for_end(recording)
 
     calls = (KafkaProducer.begin_transaction, KafkaProducer.send, KafkaProducer.commit_transaction)
     return _recorded("transaction", "A transaction over two brokers", calls, scene)
@@ -147,7 +148,7 @@ def abort_after_timeout() -> RecordedRun:
         producer.begin_transaction()
         producer.send(ProducerRecord(TOPIC, b"-100", partition=0)).get()
         recording.note(f"nothing more from the producer for transaction.timeout.ms = {TIMEOUT_MS}")
-        _wait_for_end(recording)
+        wait_for_end(recording)
         try:
             producer.commit_transaction()
         except ProducerFencedError:
@@ -159,7 +160,7 @@ def abort_after_timeout() -> RecordedRun:
     return _recorded("abort_after_timeout", title, calls, scene, configs, LEADERS[:1])
 
 
-def _wait_for_end(recording: Recording) -> None:
+def wait_for_end(recording: Recording) -> None:
     """Wait until all markers are written."""
 
     def has_ended() -> bool:

@@ -148,6 +148,7 @@ GROUPS = (
         "right",
         (
             (_part("Consumer group", "消费组", "4"),),
+            (_part("Share group", "共享组", "A"),),
             (_part("Old consumers", "旧消费者", "3"),),
             (_part("Streams", "流处理", "9"),),
             (_part("Connect: sinks", "Connect：输出", "8.3"),),
