@@ -6,7 +6,6 @@ Importance), AbstractConfig.java, types/Password.java · book 1.4.1
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -412,8 +411,9 @@ class ConfigDef:
 
     def meant_by(self, unknown: str) -> str:
         """A question whether a similar key was meant, to append to a warning; empty if there is none."""
-        close = difflib.get_close_matches(unknown, self.keys, n=1)
-        return f" Did you mean '{close[0]}'?" if close else ""
+        import difflib  # only for a warning
+
+        return "".join(f" Did you mean '{close}'?" for close in difflib.get_close_matches(unknown, self.keys, n=1))
 
     def __contains__(self, name: object) -> bool:
         return name in self.keys

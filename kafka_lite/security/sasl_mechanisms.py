@@ -3,7 +3,7 @@
 Kafka 0.10.2: clients/.../common/security/authenticator/LoginManager.java, SaslServerAuthenticator.java
 (createSaslServer), SaslClientAuthenticator.java (createSaslClient) · book 2.3.2
 
-Modules of GSSAPI and OAUTHBEARER, a dozen and a half, are imported only where the mechanism is used.
+Modules of GSSAPI, OAUTHBEARER and SCRAM, two dozen, are imported only where the mechanism is used.
 """
 
 from __future__ import annotations
@@ -20,9 +20,6 @@ from kafka_lite.security.plain.plain_sasl_server import PLAIN, PlainSaslServer, 
 from kafka_lite.security.sasl.sasl_mechanism import GSSAPI, OAUTHBEARER, SaslClient, SaslServer
 from kafka_lite.security.scram.credential_provider import CredentialProvider
 from kafka_lite.security.scram.scram_mechanism import SCRAM_MECHANISM_NAMES, ScramMechanism
-from kafka_lite.security.scram.scram_messages import TOKEN_AUTH
-from kafka_lite.security.scram.scram_sasl_client import ScramSaslClient
-from kafka_lite.security.scram.scram_sasl_server import ScramSaslServer
 
 NO_VALUES: Final[Mapping[str, Any]] = MappingProxyType({})
 MECHANISMS = (PLAIN, *SCRAM_MECHANISM_NAMES, OAUTHBEARER, GSSAPI)
@@ -48,6 +45,8 @@ def sasl_server(
         return gssapi_server(options, values)
     scram = ScramMechanism.for_mechanism_name(mechanism)
     if scram is not None:
+        from kafka_lite.security.scram.scram_sasl_server import ScramSaslServer
+
         return lambda: ScramSaslServer(
             scram,
             lambda user: credentials.credential(scram, user),
@@ -83,6 +82,9 @@ def sasl_client(
     user, password = jaas.required("username"), jaas.required("password")
     scram = ScramMechanism.for_mechanism_name(mechanism)
     if scram is not None:
+        from kafka_lite.security.scram.scram_messages import TOKEN_AUTH
+        from kafka_lite.security.scram.scram_sasl_client import ScramSaslClient
+
         by_token = jaas.options.get(TOKEN_AUTH, "").lower() == "true"
         return lambda _host: ScramSaslClient(scram, user, password, by_token=by_token)
     return lambda _host: PlainSaslClient(user, password)

@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala · book 2.3.5
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kafka_lite.common.errors import KafkaError
@@ -40,10 +41,6 @@ from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.apis.sasl_apis import SaslApis
-from kafka_lite.server.apis.share.share_fetch_apis import ShareFetchApis
-from kafka_lite.server.apis.share.share_group_apis import ShareGroupApis
-from kafka_lite.server.apis.share.share_group_offset_apis import ShareGroupOffsetApis
-from kafka_lite.server.apis.share.share_state_apis import ShareStateApis
 from kafka_lite.server.apis.telemetry_apis import TelemetryApis
 from kafka_lite.server.apis.transaction_apis import TransactionApis
 from kafka_lite.server.apis.txn_marker_apis import TxnMarkerApis
@@ -170,11 +167,9 @@ class ApiHandlers:
     acls: AclApis
     delegation_tokens: DelegationTokenApis
     telemetry: TelemetryApis
-    share_states: ShareStateApis
-    share_groups: ShareGroupApis
-    share_fetch: ShareFetchApis
-    share_offsets: ShareGroupOffsetApis
     features: FeatureApis
+    share_groups: Mapping[ApiKey, Handler]
+    """All requests about share groups; what serves them is made for the first of them."""
 
     def table_of_heads(self) -> dict[ApiKey, Handler]:
         """Handlers that look at the start of a large request; they respond only if that is reason to refuse it."""
@@ -219,7 +214,7 @@ class ApiHandlers:
             ApiKey.LIST_CONFIG_RESOURCES: self.admin.handle_list_config_resources,
             ApiKey.DESCRIBE_TOPIC_PARTITIONS: self.metadata.handle_describe_topic_partitions,
             **self._table_of_groups(),
-            **self._table_of_share_groups(),
+            **self.share_groups,
             **self._table_of_users(),
         }
 
@@ -238,22 +233,6 @@ class ApiHandlers:
             ApiKey.TXN_OFFSET_COMMIT: self.offsets.handle_txn_offset_commit,
             ApiKey.CONSUMER_GROUP_HEARTBEAT: self.consumer_groups.handle_heartbeat,
             ApiKey.CONSUMER_GROUP_DESCRIBE: self.consumer_groups.handle_describe,
-        }
-
-    def _table_of_share_groups(self) -> dict[ApiKey, Handler]:
-        return {
-            ApiKey.SHARE_GROUP_HEARTBEAT: self.share_groups.handle_heartbeat,
-            ApiKey.SHARE_GROUP_DESCRIBE: self.share_groups.handle_describe,
-            ApiKey.SHARE_FETCH: self.share_fetch.handle_share_fetch,
-            ApiKey.SHARE_ACKNOWLEDGE: self.share_fetch.handle_share_acknowledge,
-            ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: self.share_offsets.handle_describe,
-            ApiKey.ALTER_SHARE_GROUP_OFFSETS: self.share_offsets.handle_alter,
-            ApiKey.DELETE_SHARE_GROUP_OFFSETS: self.share_offsets.handle_delete,
-            ApiKey.INITIALIZE_SHARE_GROUP_STATE: self.share_states.handle_initialize,
-            ApiKey.READ_SHARE_GROUP_STATE: self.share_states.handle_read,
-            ApiKey.WRITE_SHARE_GROUP_STATE: self.share_states.handle_write,
-            ApiKey.DELETE_SHARE_GROUP_STATE: self.share_states.handle_delete,
-            ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: self.share_states.handle_read_summary,
         }
 
     def _table_of_users(self) -> dict[ApiKey, Handler]:

@@ -40,7 +40,7 @@ from kafka_lite.server.startup.log_management import LogManagement
 from kafka_lite.server.startup.replica_management import ReplicaManagement
 from kafka_lite.server.startup.request_handling import BrokerParts, RequestHandling
 from kafka_lite.server.startup.security import broker_security
-from kafka_lite.server.startup.share_coordination import ShareCoordination
+from kafka_lite.server.startup.share_groups_when_asked import LateShareCoordination
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.server.startup.zookeeper_in_broker import (
     connect_to_embedded_zookeeper,
@@ -316,7 +316,7 @@ class KafkaServer:
         """Start coordinators before the controller, whose first request already has this broker's groups."""
         create_topic, metrics = self.admin_manager.auto_create_topic, self.metrics.metrics
         parts = (self.config, self.replica_manager, self.metadata_cache)
-        self.share = ShareCoordination(*parts, create_topic, metrics, self.time)
+        self.share = LateShareCoordination(*parts, create_topic, metrics, self.time)
         self.share.startup(self.zk_client)
         self._on_stop("share coordinator", self.share.shutdown)
         self.groups = GroupCoordination(*parts, self.share.persister, self.time)

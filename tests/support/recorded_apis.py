@@ -33,6 +33,7 @@ from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metrics.broker_topic_stats import BrokerTopicStats
 from kafka_lite.server.quotas.quota_factory import quota_managers
 from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
+from kafka_lite.server.startup.share_groups_when_asked import share_handlers
 
 TP = TopicPartition("t", 0)
 BATCH = memory_records(2, CompressionType.NONE, [(b"k", b"v")], timestamp=1)
@@ -112,10 +113,7 @@ class Apis:
             delegation_tokens=nothing,
             telemetry=nothing,
             features=nothing,
-            share_fetch=nothing,
-            share_states=nothing,
-            share_groups=nothing,
-            share_offsets=nothing,
+            share_groups=share_handlers(*[lambda: nothing] * 4),
         )
         self.apis = KafkaApis(self.channel, UnservedRequests(), handlers, self.helper)
 

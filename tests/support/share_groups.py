@@ -66,6 +66,7 @@ class ShareGroups:
             self.groups.scheduler,
             self.groups.time,
         )
+        self.groups.coordinator.rebalancer.loaded_listeners.append(self.coordinator.on_group_loaded)
 
     def restart(self) -> ShareGroups:
         """Another coordinator that reads the same log."""

@@ -5,6 +5,10 @@ Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala (object GroupCoordinat
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
+
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.scheduler import KafkaScheduler
 from kafka_lite.common.time import Time
@@ -14,27 +18,30 @@ from kafka_lite.coordinator.group.delayed_join import DelayedRebalance
 from kafka_lite.coordinator.group.group_admin import GroupAdmin
 from kafka_lite.coordinator.group.group_config import GroupConfig, OffsetConfig
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
+from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_metadata_manager import GroupMetadataManager
 from kafka_lite.coordinator.group.group_offsets import GroupOffsets
 from kafka_lite.coordinator.group.modern.consumer_group_coordinator import ConsumerGroupCoordinator
 from kafka_lite.coordinator.group.modern.migration.classic_members import ClassicMembers
 from kafka_lite.coordinator.group.modern.migration.group_requests import GroupRequests
-from kafka_lite.coordinator.group.modern.share.share_group_coordinator import ShareGroupCoordinator
-from kafka_lite.coordinator.group.modern.share.share_group_offsets import ShareGroupOffsets
 from kafka_lite.coordinator.share.persister import Persister
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.server.apis.consumer_group_apis import ConsumerGroupApis, VisibleTo
 from kafka_lite.server.apis.group_apis import GroupApis
 from kafka_lite.server.apis.offset_apis import OffsetApis
-from kafka_lite.server.apis.share.share_group_apis import ShareGroupApis
-from kafka_lite.server.apis.share.share_group_offset_apis import ShareGroupOffsetApis
 from kafka_lite.server.dynamic.config_handler import GroupConfigHandler
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.server.startup.cluster_topics import current_topics
+from kafka_lite.server.startup.made_when_asked import MadeWhenAsked
 from kafka_lite.server.transactions.transaction_verification import TransactionVerification
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
+
+if TYPE_CHECKING:
+    from kafka_lite.coordinator.group.modern.share.share_group_coordinator import ShareGroupCoordinator
+    from kafka_lite.server.apis.share.share_group_apis import ShareGroupApis
+    from kafka_lite.server.apis.share.share_group_offset_apis import ShareGroupOffsetApis
 
 MS_PER_MINUTE = 60_000
 
@@ -72,10 +79,10 @@ class GroupCoordination:
         config: KafkaConfig,
         replica_manager: ReplicaManager,
         metadata_cache: MetadataCache,
-        persister: Persister,
+        persister: Callable[[], Persister],
         time: Time,
     ) -> None:
-        """``persister`` keeps the states of share groups."""
+        """``persister`` returns what keeps the states of share groups; asked when there is one."""
         self._time = time
         scheduler = KafkaScheduler(1, "group-metadata-manager-", time)
         heartbeats: DelayedOperationPurgatory[DelayedHeartbeat] = DelayedOperationPurgatory(
@@ -87,17 +94,16 @@ class GroupCoordination:
         self.offset_config = offset_config(config)
         self.group_manager = GroupMetadataManager(self.offset_config, replica_manager, scheduler, time)
         self.coordinator = GroupCoordinator(group_config(config), self.group_manager, heartbeats, rebalances)
-        topics = current_topics(metadata_cache)
+        self._topics = topics = current_topics(metadata_cache)
+        self._persister = persister
+        self._scheduler = scheduler
         self.consumer_groups = ConsumerGroupCoordinator(
             config.consumer_groups, self.coordinator, topics, scheduler, time
         )
         self.group_configs = self.consumer_groups.group_configs
         self.group_configs.share_defaults = config.share_groups
-        self.share_groups = ShareGroupCoordinator(
-            self.group_configs, self.coordinator, topics, persister, scheduler, time
-        )
-        keeper = self.share_groups.state_keeper
-        self.share_group_offsets = ShareGroupOffsets(self.coordinator, keeper, topics, persister)
+        self._share_groups = MadeWhenAsked(self._new_share_groups)
+        self.coordinator.rebalancer.loaded_listeners.append(self._on_group_loaded)
         self.offsets = GroupOffsets(self.coordinator)
 
     def startup(self, zk_client: KafkaZkClient) -> None:
@@ -118,8 +124,7 @@ class GroupCoordination:
         """Handlers of requests about groups."""
         version = self.offset_config.inter_broker_protocol_version
         requests = GroupRequests(self.coordinator, ClassicMembers(self.consumer_groups))
-        delete_states = self.share_groups.state_keeper.delete_states_of
-        return GroupApis(requests, GroupAdmin(self.coordinator), version, delete_states)
+        return GroupApis(requests, GroupAdmin(self.coordinator), version, self._delete_states)
 
     def consumer_group_apis(self, visible_to: VisibleTo | None) -> ConsumerGroupApis:
         """Handlers of requests about groups of KIP-848."""
@@ -127,11 +132,35 @@ class GroupCoordination:
 
     def share_group_apis(self) -> ShareGroupApis:
         """Handlers of requests about share groups."""
-        return ShareGroupApis(self.share_groups)
+        from kafka_lite.server.apis.share.share_group_apis import ShareGroupApis  # for the first share group
+
+        return ShareGroupApis(self._share_groups())
 
     def share_group_offset_apis(self) -> ShareGroupOffsetApis:
         """Handlers of requests about the offsets of share groups."""
-        return ShareGroupOffsetApis(self.share_group_offsets)
+        from kafka_lite.coordinator.group.modern.share.share_group_offsets import ShareGroupOffsets
+        from kafka_lite.server.apis.share.share_group_offset_apis import ShareGroupOffsetApis  # for the first one
+
+        keeper = self._share_groups().state_keeper
+        return ShareGroupOffsetApis(ShareGroupOffsets(self.coordinator, keeper, self._topics, self._persister()))
+
+    def _new_share_groups(self) -> ShareGroupCoordinator:
+        from kafka_lite.coordinator.group.modern.share.share_group_coordinator import ShareGroupCoordinator
+
+        parts = (self.coordinator, self._topics, self._persister(), self._scheduler, self._time)
+        return ShareGroupCoordinator(self.group_configs, *parts)
+
+    def _on_group_loaded(self, group: GroupMetadata) -> None:
+        if group.share is not None:
+            self._share_groups().on_group_loaded(group)
+
+    def _delete_states(self, group_ids: Collection[str], respond: Callable[[Mapping[str, Errors]], None]) -> None:
+        """Delete the states of share groups, if there are any among the groups."""
+        groups = map(self.group_manager.get_group, group_ids)
+        if any(group is not None and group.share is not None for group in groups):
+            self._share_groups().state_keeper.delete_states_of(group_ids, respond)
+        else:
+            respond({})
 
     def offset_apis(
         self, metadata_cache: MetadataCache, zk_client: KafkaZkClient, verification: TransactionVerification

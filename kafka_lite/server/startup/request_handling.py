@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../server/KafkaServer.scala (apis, requestHandlerPool) · bo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
@@ -36,7 +37,6 @@ from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.apis.sasl_apis import SaslApis
-from kafka_lite.server.apis.share.share_fetch_apis import ShareFetchApis
 from kafka_lite.server.apis.telemetry_apis import TelemetryApis
 from kafka_lite.server.auth.auth_helper import AuthHelper
 from kafka_lite.server.auth.authorizing_handlers import authorizing, fetch_rule, share_fetch_rule, visible_rule
@@ -62,12 +62,16 @@ from kafka_lite.server.responses.down_conversions import DownConversions
 from kafka_lite.server.startup.broker_metrics import BrokerMetrics
 from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.held_requests import HeldRequests
+from kafka_lite.server.startup.made_when_asked import MadeWhenAsked
 from kafka_lite.server.startup.replica_management import ReplicaManagement
 from kafka_lite.server.startup.security import BrokerSecurity
-from kafka_lite.server.startup.share_coordination import ShareCoordination
-from kafka_lite.server.startup.share_partitions import SharePartitions
+from kafka_lite.server.startup.share_groups_when_asked import LateShareCoordination, share_handlers
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
+
+if TYPE_CHECKING:
+    from kafka_lite.server.apis.share.share_fetch_apis import ShareFetchApis
+    from kafka_lite.server.startup.share_partitions import SharePartitions
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ class BrokerParts:
     replicas: ReplicaManagement
     groups: GroupCoordination
     transactions: TransactionCoordination
-    share: ShareCoordination
+    share: LateShareCoordination
     producer_ids: ProducerIdManager
     admin_manager: AdminManager
     controller: KafkaController
@@ -109,16 +113,7 @@ class RequestHandling:
         self._fetch_sessions = FetchSessionCache(
             parts.config.max_incremental_fetch_session_cache_slots, parts.metrics.registry, parts.time
         )
-        self.share_partitions = SharePartitions(
-            parts.config,
-            parts.replicas.manager,
-            parts.groups.group_configs,
-            parts.share.persister,
-            parts.metrics.registry,
-            channel,
-            parts.time,
-        )
-        parts.metrics.measure_purgatory(self.share_partitions.purgatory)
+        self._share_partitions = MadeWhenAsked(self._new_share_partitions)
         self._partition_admin = PartitionAdminApis(
             parts.config.broker_id, parts.controller, parts.metadata_cache, parts.time
         )
@@ -183,18 +178,36 @@ class RequestHandling:
             acls=AclApis(parts.security.authorizer),
             delegation_tokens=self._new_delegation_token_apis(),
             telemetry=TelemetryApis(self.client_metrics),
-            share_fetch=self._new_share_fetch_apis(hints),
-            share_states=parts.share.share_state_apis(),
-            share_groups=parts.groups.share_group_apis(),
-            share_offsets=parts.groups.share_group_offset_apis(),
+            share_groups=share_handlers(
+                MadeWhenAsked(parts.share.share_state_apis),
+                MadeWhenAsked(parts.groups.share_group_apis),
+                MadeWhenAsked(parts.groups.share_group_offset_apis),
+                MadeWhenAsked(lambda: self._new_share_fetch_apis(hints)),
+            ),
             features=FeatureApis(parts.features, lambda: parts.controller.is_active),
             sasl=SaslApis(
                 parts.config.values["sasl.enabled.mechanisms"], parts.zk_client, lambda: parts.controller.is_active
             ),
         )
 
+    def _new_share_partitions(self) -> SharePartitions:
+        from kafka_lite.server.startup.share_partitions import SharePartitions  # two dozen modules, for share groups
+
+        parts = self._parts
+        made = SharePartitions(
+            parts.config,
+            parts.replicas.manager,
+            parts.groups.group_configs,
+            parts.share.persister(),
+            parts.metrics.registry,
+            parts.socket_server.request_channel,
+            parts.time,
+        )
+        parts.metrics.measure_purgatory(made.purgatory)
+        return made
+
     def _new_share_fetch_apis(self, hints: LeaderHints) -> ShareFetchApis:
-        return self.share_partitions.apis(
+        return self._share_partitions().apis(
             self._parts.metadata_cache,
             None if self._auth is None else share_fetch_rule(self._auth),
             hints.current_leader,
@@ -241,7 +254,7 @@ class RequestHandling:
             {
                 GROUP_METADATA_TOPIC_NAME: parts.groups.coordinator,
                 TRANSACTION_STATE_TOPIC_NAME: parts.transactions.coordinator,
-                SHARE_GROUP_STATE_TOPIC_NAME: parts.share.coordinator,
+                SHARE_GROUP_STATE_TOPIC_NAME: parts.share,
             },
             parts.groups.offsets,
             parts.controller,
@@ -250,7 +263,7 @@ class RequestHandling:
             parts.replicas.notify_controller,
             lambda: parts.healthcheck.broker_epoch,
             parts.zk_client.get_broker_epoch,
-            parts.share.coordinator.on_topics_deleted,
+            parts.share.on_topics_deleted,
         )
         retry_ms = missing_logs.RETRY_MS
         parts.scheduler.schedule("missing-logs", apis.make_missing_logs, retry_ms, retry_ms)
@@ -269,7 +282,8 @@ class RequestHandling:
 
     def shutdown(self) -> None:
         """Stop waiting for elections that clients have requested, and converting records for old consumers."""
-        self.share_partitions.shutdown()
+        if self._share_partitions.made is not None:
+            self._share_partitions.made.shutdown()
         self._partition_admin.shutdown()
         self._down_conversions.shutdown()
 

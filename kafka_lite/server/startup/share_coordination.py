@@ -31,7 +31,6 @@ from kafka_lite.server.share.persister import state_messages
 from kafka_lite.server.share.persister.default_state_persister import DefaultStatePersister
 from kafka_lite.server.share.persister.persister_state_manager import PersisterStateManager
 from kafka_lite.server.share.persister.state_messages import StateMessages
-from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 
@@ -78,12 +77,6 @@ class ShareCoordination:
                 KafkaScheduler(1, "persister-state-manager-", time),
             )
         )
-
-    def startup(self, zk_client: KafkaZkClient) -> None:
-        """Start serving. An existing topic ``__share_group_state`` determines the number of its partitions."""
-        assignment = zk_client.get_topic_assignment(SHARE_GROUP_STATE_TOPIC_NAME)
-        count = len(assignment.partitions) if assignment is not None else self.config.state_topic_num_partitions
-        self.coordinator.startup(count)
 
     def shutdown(self) -> None:
         """Stop asking, then stop serving."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from unittest.mock import MagicMock
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
+from kafka_lite.coordinator.group.group_metadata import GroupMetadata
+from kafka_lite.coordinator.group.modern.share.share_group import ShareGroup
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.startup.group_coordination import GroupCoordination, group_config, offset_config
@@ -23,7 +26,7 @@ def test_minutes_become_milliseconds() -> None:
 
 def test_both_kinds_of_groups_have_one_cache_and_the_partitions_of_the_topic() -> None:
     coordination = GroupCoordination(
-        KafkaConfig(KEYS, do_log=False), MagicMock(), MetadataCache(1), InMemoryPersister(), MockTime()
+        KafkaConfig(KEYS, do_log=False), MagicMock(), MetadataCache(1), InMemoryPersister, MockTime()
     )
     zk_client = MagicMock()
     zk_client.get_topic_assignment.return_value = TopicAssignment({number: [1] for number in range(7)})
@@ -36,3 +39,46 @@ def test_both_kinds_of_groups_have_one_cache_and_the_partitions_of_the_topic() -
     finally:
         coordination.shutdown()
     assert coordination.coordinator.check_group("g") is Errors.COORDINATOR_NOT_AVAILABLE
+
+
+class Coordination:
+    """Group coordinators, and how often the persister of share groups was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.parts = GroupCoordination(
+            KafkaConfig(KEYS, do_log=False), MagicMock(), MetadataCache(1), self._persister, MockTime()
+        )
+
+    def _persister(self) -> InMemoryPersister:
+        self.asked.append("persister")
+        return InMemoryPersister()
+
+    def load(self, group: GroupMetadata) -> None:
+        """Tell the listeners of a group that has been loaded."""
+        for listener in self.parts.coordinator.rebalancer.loaded_listeners:
+            listener(group)
+
+
+def test_what_serves_share_groups_is_made_for_the_first_of_them() -> None:
+    coordination = Coordination()
+    coordination.load(GroupMetadata("classic", MockTime()))
+    assert coordination.asked == []
+    shared = GroupMetadata("shared", MockTime())
+    shared.share = ShareGroup("shared")
+    coordination.load(shared)
+    assert coordination.asked == ["persister"]
+    assert coordination.parts.share_group_apis().handle_heartbeat
+    assert coordination.parts.share_group_offset_apis().handle_describe
+
+
+def test_deleting_groups_asks_what_serves_share_groups_only_for_share_groups() -> None:
+    coordination, told = Coordination(), list[Mapping[str, Errors]]()
+    apis = coordination.parts.group_apis()
+    groups = coordination.parts.group_manager
+    groups.get_or_create_group("classic")
+    apis._delete_states(["classic", "unknown"], told.append)
+    assert (told, coordination.asked) == ([{}], [])
+    groups.get_or_create_group("shared").share = ShareGroup("shared")
+    apis._delete_states(["classic", "shared"], told.append)
+    assert coordination.asked

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
-from typing import Any
 from unittest.mock import MagicMock
 from uuid import UUID
 
@@ -110,17 +109,6 @@ def test_a_topic_that_cannot_be_created_is_tried_again(broker: Broker, failure: 
     for _ in range(2):
         assert broker.share.coordinator_of(KEY) is None
     assert len(broker.created) == 2
-
-
-@pytest.mark.parametrize(("existing", "expected"), [(None, 4), (7, 7)])
-def test_an_existing_topic_determines_the_number_of_partitions(existing: int | None, expected: int) -> None:
-    broker = Broker()
-    topic = None if existing is None else SimpleNamespace(partitions=dict.fromkeys(range(existing)))
-    zk: Any = MagicMock(get_topic_assignment=lambda name: topic if name == SHARE_GROUP_STATE_TOPIC_NAME else None)
-    broker.share.startup(zk)
-    found = {broker.share.coordinator.partition_for(KEY._replace(partition=number)) for number in range(60)}
-    assert found == set(range(expected))
-    broker.share.shutdown()
 
 
 def test_its_own_coordinator_is_asked_without_a_connection(broker: Broker) -> None:

@@ -69,7 +69,6 @@ class ShareGroupCoordinator:
         self._time = time
         self._timers = MemberTimers(scheduler, time)
         self.state_keeper = GroupStateKeeper(coordinator, topics, persister)
-        coordinator.rebalancer.loaded_listeners.append(self.on_group_loaded)
 
     # ── ShareGroupHeartbeat ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -201,7 +200,7 @@ class ShareGroupCoordinator:
                 self._schedule_session(group, member_id)
 
     def on_group_loaded(self, group: GroupMetadata) -> None:
-        """A new coordinator knows no heartbeats: every member has a whole session."""
+        """A new coordinator knows no heartbeats: every member has a whole session. The broker calls it."""
         with group.lock:
             for member_id in group.share.members if group.share is not None else ():
                 self._schedule_session(group, member_id)
