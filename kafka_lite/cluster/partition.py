@@ -347,19 +347,22 @@ class Partition:
         return self._submit_isr_write(self.topic_partition, lambda: self._write_pending_isr(pending))
 
     def _write_pending_isr(self, pending: PendingIsr) -> bool:
-        """Write a new ISR and use it, unless the leadership has changed in the meantime; true if it holds now."""
-        version = None
-        try:
-            version = self._update_isr(self.topic_partition, pending.state, pending.change)
-        finally:
-            with self._lock:
-                is_current = self._pending_isr is pending
-                if is_current:
-                    self._pending_isr = None
-                    if version is None:
-                        self.in_sync_replicas -= pending.entering
-                    else:
-                        self.in_sync_replicas, self.zk_version = pending.replicas, version
+        """Write a new ISR and use it, unless the leadership has changed in the meantime; true if it holds now.
+
+        If it raises an error, ZooKeeper may have the new ISR or the old one: it stays under way, and is to be called
+        again.
+        """
+        if self._pending_isr is not pending:
+            return False
+        version = self._update_isr(self.topic_partition, pending.state, pending.change)
+        with self._lock:
+            is_current = self._pending_isr is pending
+            if is_current:
+                self._pending_isr = None
+                if version is None:
+                    self.in_sync_replicas -= pending.entering
+                else:
+                    self.in_sync_replicas, self.zk_version = pending.replicas, version
         if version is None:
             message = "[%s] Cached zkVersion %d not equal to that in zookeeper, skip updating ISR"
             logger.info(message, self.topic_partition, pending.state.leader_and_isr.zk_version)

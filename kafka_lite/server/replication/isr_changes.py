@@ -10,6 +10,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Protocol
 
 from kafka_lite.common.scheduler import Scheduler
@@ -22,6 +23,7 @@ logger = logging.getLogger(__name__)
 PROPAGATION_CHECK_MS = 2_500
 PROPAGATION_BLACKOUT_MS = 5_000
 PROPAGATION_INTERVAL_MS = 60_000
+WRITE_RETRY_MS = 1_000
 
 
 class IsrStore(Protocol):
@@ -83,10 +85,10 @@ class IsrChanges:
             if self._is_writing:
                 return False
             self._is_writing = True
-        self._scheduler.schedule("isr-update", self._write_all)
+        self._scheduler.schedule("isr-update", partial(self._write_all, self._scheduler))
         return False
 
-    def _write_all(self) -> None:
+    def _write_all(self, scheduler: Scheduler) -> None:
         while True:
             with self._lock:
                 if not self._writes:
@@ -97,8 +99,9 @@ class IsrChanges:
                 if write():
                     then()
             except Exception:
-                # The others must not suffer; this one is tried again when its follower fetches, or lags, once more.
-                logger.exception("Error while writing an ISR")
+                # The others must not suffer. This one is repeated until it is known what ZooKeeper has.
+                logger.exception("Error while writing an ISR, which will be repeated")
+                scheduler.schedule("isr-update", partial(self.submit, write, then), WRITE_RETRY_MS)
 
     def maybe_propagate(self) -> None:
         """Notify the controller if a batch is due. Runs every ``PROPAGATION_CHECK_MS``."""

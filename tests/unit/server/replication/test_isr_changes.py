@@ -13,6 +13,7 @@ from kafka_lite.server.replication.isr_changes import (
     PROPAGATION_BLACKOUT_MS,
     PROPAGATION_CHECK_MS,
     PROPAGATION_INTERVAL_MS,
+    WRITE_RETRY_MS,
     IsrChanges,
 )
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
@@ -142,11 +143,15 @@ class TestHandedOver:
         self.time.sleep(0)
         assert self.made == ["b", "after b"]
 
-    def test_a_failure_does_not_stop_the_others(self, caplog: pytest.LogCaptureFixture) -> None:
-        def fail() -> bool:
-            raise ConnectionError("no ZooKeeper")
+    def test_a_failure_is_repeated_and_does_not_stop_the_others(self, caplog: pytest.LogCaptureFixture) -> None:
+        failures = [ConnectionError("no ZooKeeper"), ConnectionError("still none")]
 
-        self.changes.submit(fail, lambda: self.made.append("after a failure"))
+        def fail() -> bool:
+            if failures:
+                raise failures.pop()
+            return True
+
+        self.changes.submit(fail, lambda: self.made.append("after failures"))
         self.submit("b")
         self.time.sleep(0)
         assert self.made == ["b", "after b"]
@@ -154,6 +159,11 @@ class TestHandedOver:
         self.submit("c")
         self.time.sleep(0)
         assert self.made[2:] == ["c", "after c"]
+        self.time.sleep(WRITE_RETRY_MS)
+        assert self.made[4:] == []
+        self.time.sleep(WRITE_RETRY_MS)
+        self.time.sleep(0)
+        assert self.made[4:] == ["after failures"]
 
 
 @pytest.mark.parametrize("result", [True, False])
