@@ -80,13 +80,16 @@ class IsrChanges:
         """
         if self._scheduler is None:
             return write()
+        self._enqueue(self._scheduler, write, then)
+        return False
+
+    def _enqueue(self, scheduler: Scheduler, write: Callable[[], bool], then: Callable[[], None]) -> None:
         with self._lock:
             self._writes.append((write, then))
             if self._is_writing:
-                return False
+                return
             self._is_writing = True
-        self._scheduler.schedule("isr-update", partial(self._write_all, self._scheduler))
-        return False
+        scheduler.schedule("isr-update", partial(self._write_all, scheduler))
 
     def _write_all(self, scheduler: Scheduler) -> None:
         while True:
@@ -101,7 +104,7 @@ class IsrChanges:
             except Exception:
                 # The others must not suffer. This one is repeated until it is known what ZooKeeper has.
                 logger.exception("Error while writing an ISR, which will be repeated")
-                scheduler.schedule("isr-update", partial(self.submit, write, then), WRITE_RETRY_MS)
+                scheduler.schedule("isr-update", partial(self._enqueue, scheduler, write, then), WRITE_RETRY_MS)
 
     def maybe_propagate(self) -> None:
         """Notify the controller if a batch is due. Runs every ``PROPAGATION_CHECK_MS``."""
