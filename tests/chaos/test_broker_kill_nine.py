@@ -33,6 +33,7 @@ from kafka_lite.record.records import batches
 from tests.support.cluster_process import ClusterProcess, free_port
 from tests.support.dump_log_segments import dump_log_segments, segment_files
 from tests.support.eventually import eventually
+from tests.support.patient_clients import answer
 from tests.support.produce_load import Load
 
 KILLS = int(os.environ.get("KAFKA_LITE_KILLS", "6"))
@@ -236,4 +237,4 @@ def fetch_error(channel: BlockingChannel, topic: str, version: int) -> int:
 def create(broker: ClusterProcess, *topics: str) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     for future in admin.create_topics([NewTopic(name, 1, 1) for name in topics]).values():
-        future.result(60)
+        answer(future)

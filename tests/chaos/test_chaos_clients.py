@@ -15,6 +15,7 @@ from kafka_lite.testing.chaos.librdkafka_transactions import LibrdkafkaClient
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.history.history import History, Sent
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 NO_BROKER = "127.0.0.1:1"
 
@@ -96,6 +97,6 @@ def run(*calls: Callable[[], None]) -> list[KafkaError]:
 
     thread = threading.Thread(target=run_all, daemon=True)
     thread.start()
-    thread.join(timeout=60)
+    thread.join(timeout=patient_s(60))
     assert not thread.is_alive(), "a call does not return"
     return failures

@@ -16,6 +16,7 @@ from tests.support.cluster_process import ClusterProcess, free_port
 from tests.support.compaction import all_records
 from tests.support.logs import open_log
 from tests.support.patience import Patience
+from tests.support.patient_clients import answer, flush
 
 KILLS = 6
 TOPIC = "compacted"
@@ -65,7 +66,7 @@ class Load:
             self._producer.poll(0.001)
 
     def finish(self) -> None:
-        assert self._producer.flush(60) == 0
+        flush(self._producer)
 
 
 def being_replaced(log_folder: Path) -> list[str]:
@@ -104,7 +105,7 @@ def test_kills_during_cleaning_lose_no_newest_value(tmp_path: Path, message_form
         with ClusterProcess(tmp_path, overrides) as broker:
             if round_number == 0:
                 admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"})
-                admin.create_topics([NewTopic(TOPIC, 1, 1, config=TOPIC_CONFIG)])[TOPIC].result(60)
+                answer(admin.create_topics([NewTopic(TOPIC, 1, 1, config=TOPIC_CONFIG)])[TOPIC])
             load.run(random.uniform(0.8, 1.6))
             if round_number == KILLS:
                 load.finish()

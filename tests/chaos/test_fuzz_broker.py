@@ -56,6 +56,7 @@ from kafka_lite.server.admin.runtime_logger_manager import BROKER_LOGGER_RESOURC
 from tests.support.cluster_process import ClusterProcess
 from tests.support.fuzz import FUZZ_TOPIC, Flood, FrameMaker, captured_requests, framed, is_order, known_api_keys
 from tests.support.patience import patient_s
+from tests.support.patient_clients import answer, consumed, flush
 
 CONNECTIONS = 16
 MAX_GROWTH_BYTES = 100 * 1024 * 1024
@@ -93,20 +94,16 @@ def check_a_normal_client(bootstrap_servers: str) -> None:
     """Create a topic, write to it, read it back: with librdkafka, which shares no code with this project."""
     topic = f"after-{uuid.uuid4()}"
     admin = AdminClient({"bootstrap.servers": bootstrap_servers})
-    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(patient_s(30))
+    answer(admin.create_topics([NewTopic(topic, 1, 1)])[topic])
     producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap_servers, "compression.type": "lz4"})
     for number in range(1_000):
         producer.produce(topic, b"value %d" % number)
-    assert producer.flush(30) == 0
+    flush(producer)
     consumer = confluent_kafka.Consumer(
         {"bootstrap.servers": bootstrap_servers, "group.id": "unused", "enable.auto.commit": False}
     )
     consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
-    values: list[bytes] = []
-    while len(values) < 1_000:
-        messages = consumer.consume(1_000, 30)
-        assert messages
-        values += [message.value() for message in messages]
+    values = [message.value() for message in consumed(consumer, 1_000)]
     consumer.close()
     assert values == [b"value %d" % number for number in range(1_000)]
 

@@ -25,6 +25,7 @@ from tests.support.group_storm import (
 )
 from tests.support.group_worker import GroupWorker
 from tests.support.groups import leftovers
+from tests.support.patience import patient_s
 from tests.support.raw_member import RawMember
 
 MEMBERS, PARTITIONS = 50, 60
@@ -97,7 +98,7 @@ class Produced:
     def stop(self) -> None:
         """Stop writing. Raises the error that ended it, if any."""
         self._stopping.set()
-        self._thread.join(LIMIT_S)
+        self._thread.join(patient_s(LIMIT_S))
         if self.failure is not None:
             raise self.failure
 

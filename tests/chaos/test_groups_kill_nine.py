@@ -15,6 +15,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.group_state import GroupState
 from tests.support.cluster_process import ClusterProcess
 from tests.support.group_sequences import NEW_CLIENTS, TOPIC, Event, Step, WireGroup
+from tests.support.patience import patient_s
 from tests.support.real_kafka import create_topics
 
 KILLS = int(os.environ.get("KAFKA_LITE_GROUP_KILLS", "5"))
@@ -161,7 +162,7 @@ def test_no_acknowledged_commit_is_lost(tmp_path: Path) -> None:
             threading.Event().wait(killing.uniform(0.2, 1.0))
             broker.kill()
             for committer in committers:
-                committer.join(60)
+                committer.join(patient_s(60))
                 assert not committer.is_alive()
                 acknowledged[committer.group_id] = (max(committer.acknowledged, 1), committer.sent)
     assert all(low > 1 for low, _ in acknowledged.values()), "something was committed"

@@ -15,6 +15,7 @@ from kafka_lite.old_producer.default_event_handler import FailedToSendMessageErr
 from kafka_lite.old_producer.producer import QueueFullError
 from tests.support.eventually import eventually
 from tests.support.faulty_cluster import FaultyCluster, faulty_cluster
+from tests.support.patience import patient_s
 from tests.support.producers import is_in_order
 
 TOPIC = "t"
@@ -98,10 +99,10 @@ def test_acks_0_loses_messages_but_never_duplicates_them(setup: FaultyCluster) -
     with producer_of(setup, request_required_acks=0, message_send_max_retries=20) as producer:
         for number in range(100):
             producer.send(message(number))
-        setup.cluster.wait_for_records(TOPIC, 100, WAIT_S)
+        setup.cluster.wait_for_records(TOPIC, 100, patient_s(WAIT_S))
         with setup.cluster.inject("Produce").drop_request().always():
             producer.send(message(100))
-            setup.cluster.requests.wait_for("Produce", 101, WAIT_S)
+            setup.cluster.requests.wait_for("Produce", 101, patient_s(WAIT_S))
         more = itertools.count(101)
 
         def arrives_again() -> bool:  # messages are lost until the producer notices the disconnect
@@ -164,7 +165,7 @@ def test_a_full_queue_with_an_unlimited_timeout_waits_for_space(setup: FaultyClu
             thread.start()
             eventually(lambda: len(sent) >= 10)
             assert len(sent) <= 10 + 5
-        thread.join(WAIT_S)
+        thread.join(patient_s(WAIT_S))
         assert len(sent) == 60
         assert producer.stats.topics.all_topics.dropped_message_rate.count == 0
     found = all_numbers_of(setup)

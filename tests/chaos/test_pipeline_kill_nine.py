@@ -24,6 +24,7 @@ from pipeline.reference import KEYS, differences
 from pipeline.sinks import read_table
 from pipeline.topics import EventProducer, create_topics
 from tests.support.eventually import eventually
+from tests.support.patient_clients import next_message
 from tests.support.pipeline_process import FAILED, Death, PipelineProcess, Settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.soak, pytest.mark.nightly, pytest.mark.timeout(900)]
@@ -121,8 +122,7 @@ class Run:
             _, end = consumer.get_watermark_offsets(TopicPartition(topic, number))
             consumer.assign([TopicPartition(topic, number, 0)])
             for _ in range(end):
-                message = consumer.poll(60)
-                assert message is not None
+                message = next_message(consumer, f"{len(found)} of {topic}")
                 assert message.error() is None
                 found.append(dict(reversed(message.headers()))[EVENT_ID].decode())
         consumer.close()

@@ -14,6 +14,7 @@ from kafka_lite.producer.buffer_pool import BufferExhaustedError, ProducerClosed
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.faulty_cluster import FaultyCluster, faulty_cluster
+from tests.support.patience import patient_s
 from tests.support.producers import MemoryWatch, Outcomes, is_in_order
 
 TOPIC = "t"
@@ -47,7 +48,7 @@ def produce_under_faults(setup: FaultyCluster, seed: int, **config: object) -> O
                 producer.send(record, outcomes.callback(number))
                 if number % 3 == 0:
                     time.sleep(0.003)
-        assert producer.flush(WAIT_S * 1000)
+        assert producer.flush(1000 * patient_s(WAIT_S))
         memory.check_all_came_back()
     assert setup.proxy.cuts > 0
     assert (memory.splits > 0) == ("linger.ms" in config)
@@ -120,7 +121,7 @@ def test_a_stuck_broker_fills_the_buffer_and_each_record_completes(
             assert len(outcomes.errors) == 5
             assert not outcomes.places
         sent = number + 1
-        assert producer.flush(WAIT_S * 1000)
+        assert producer.flush(1000 * patient_s(WAIT_S))
         memory.check_all_came_back()
     outcomes.check_each_was_called_once(sent)
     assert all(isinstance(error, BufferExhaustedError) for error in outcomes.errors.values())
@@ -135,19 +136,19 @@ def test_every_record_expires_at_a_broker_that_stays_stuck(setup: FaultyCluster,
     configs = {"bootstrap.servers": setup.bootstrap_servers, **CONFIG, **mode}
     with KafkaProducer(configs | {"delivery.timeout.ms": 3000, "request.timeout.ms": 300}) as producer:
         memory = MemoryWatch(producer)
-        producer.send(ProducerRecord(TOPIC, b"first", partition=0)).get(WAIT_S * 1000)
+        producer.send(ProducerRecord(TOPIC, b"first", partition=0)).get(1000 * patient_s(WAIT_S))
         setup.cluster.inject("Produce").no_response().always()
         for number in range(50):
             producer.send(ProducerRecord(TOPIC, b"%d" % number, partition=1), outcomes.callback(number))
-        assert producer.flush(WAIT_S * 1000)
+        assert producer.flush(1000 * patient_s(WAIT_S))
         outcomes.check_each_was_called_once(50)
         # Most expire while they wait; the others end with the connection, which request.timeout.ms closes.
         ends = {Errors.REQUEST_TIMED_OUT, Errors.NETWORK_EXCEPTION}
         assert {_error_of(error) for error in outcomes.errors.values()} <= ends
         assert not outcomes.places
         setup.cluster.reset()
-        producer.send(ProducerRecord(TOPIC, b"again", partition=1)).get(WAIT_S * 1000)
-        assert producer.flush(WAIT_S * 1000)
+        producer.send(ProducerRecord(TOPIC, b"again", partition=1)).get(1000 * patient_s(WAIT_S))
+        assert producer.flush(1000 * patient_s(WAIT_S))
         eventually(lambda: memory._pool.available_memory == memory._pool.total_memory)
         memory.check_all_came_back()
     assert setup.cluster.values(TOPIC, 1)[-1] == b"again"
@@ -182,9 +183,9 @@ def test_a_topic_that_is_deleted_and_recreated(setup: FaultyCluster, mode: Mappi
             number += 1
             time.sleep(0.001)
         thread.join()
-        assert producer.flush(WAIT_S * 1000)
+        assert producer.flush(1000 * patient_s(WAIT_S))
         last = producer.send(ProducerRecord(TOPIC, b"%06d" % number, partition=0), outcomes.callback(number))
-        place = last.get(WAIT_S * 1000)
+        place = last.get(1000 * patient_s(WAIT_S))
         memory.check_all_came_back()
     assert not errors_of_change
     outcomes.check_each_was_called_once(number + 1)
@@ -206,17 +207,17 @@ def test_a_topic_that_is_deleted_for_good(setup: FaultyCluster) -> None:
     configs = {"bootstrap.servers": setup.bootstrap_servers, **CONFIG, **IDEMPOTENT}
     with KafkaProducer(configs | {"delivery.timeout.ms": 3000, "max.block.ms": 2000}) as producer:
         memory = MemoryWatch(producer)
-        producer.send(ProducerRecord(TOPIC, b"v", partition=0)).get(WAIT_S * 1000)
+        producer.send(ProducerRecord(TOPIC, b"v", partition=0)).get(1000 * patient_s(WAIT_S))
         setup.cluster.delete_topic(TOPIC)
         for number in range(count):
             producer.send(ProducerRecord(TOPIC, b"%d" % number, partition=number % 3), outcomes.callback(number))
-        producer.send(ProducerRecord("other", b"v")).get(WAIT_S * 1000)
-        assert producer.flush(WAIT_S * 1000)
+        producer.send(ProducerRecord("other", b"v")).get(1000 * patient_s(WAIT_S))
+        assert producer.flush(1000 * patient_s(WAIT_S))
         outcomes.check_each_was_called_once(count)
         assert not outcomes.places
-        error = producer.send(ProducerRecord(TOPIC, b"late", partition=0)).exception(WAIT_S * 1000)
+        error = producer.send(ProducerRecord(TOPIC, b"late", partition=0)).exception(1000 * patient_s(WAIT_S))
         assert "not present in metadata" in str(error)
-        producer.send(ProducerRecord("other", b"w")).get(WAIT_S * 1000)
+        producer.send(ProducerRecord("other", b"w")).get(1000 * patient_s(WAIT_S))
         memory.check_all_came_back()
     assert setup.cluster.values("other") == [b"v", b"w"]
 

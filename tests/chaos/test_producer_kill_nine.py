@@ -16,6 +16,7 @@ from kafka_lite.old_producer.default_event_handler import FailedToSendMessageErr
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.testing.cluster import Cluster
 from tests.support.cluster_process import ClusterProcess
+from tests.support.patience import patient_s
 from tests.support.producers import MemoryWatch, Outcomes, is_in_order
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
@@ -69,7 +70,7 @@ def send_by_new_producer(bootstrap: str, name: str, load: Load, stop: threading.
             producer.send(record, load.outcomes.callback(load.sent))
             load.sent += 1
             time.sleep(PACE_S)
-        assert producer.flush(60_000)
+        assert producer.flush(1000 * patient_s(60))
 
 
 def send_by_old_producer(bootstrap: str, name: str, load: Load, stop: threading.Event) -> None:
@@ -109,7 +110,7 @@ def aftermath(tmp_path_factory: pytest.TempPathFactory) -> Aftermath:
         time.sleep(UP_S)
         stop.set()
         for thread in threads:
-            thread.join(120)
+            thread.join(patient_s(120))
             assert not thread.is_alive(), thread.name
     with Cluster({"num.partitions": PARTITIONS}, data_dir=folder / "data") as cluster:
         numbers, places = {}, {}

@@ -24,6 +24,7 @@ from kafka_lite.testing.history.checker import check
 from kafka_lite.testing.history.history import History
 from kafka_lite.testing.security.cluster_security import ClusterSecurity
 from tests.support.eventually import eventually
+from tests.support.patient_clients import answer
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
@@ -53,7 +54,7 @@ def cluster() -> Iterator[Cluster]:
             binding = AclBinding(
                 resource, name, ResourcePatternType.PREFIXED, f"User:{user}", "*", operation, AclPermissionType.ALLOW
             )
-            admin.create_acls([binding])[binding].result(60)
+            answer(admin.create_acls([binding])[binding])
         yield cluster
 
 

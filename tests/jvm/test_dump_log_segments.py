@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from kafka_lite.testing.cluster import Cluster
 from tests.support.dump_log_segments import TOOLS, dump_log_segments, segment_files
+from tests.support.patient_clients import answer, flush
 
 CODECS = ["none", "gzip", "snappy", "lz4"]
 MESSAGES = 600
@@ -27,7 +28,7 @@ def write_logs(data_dir: Path, message_format: str) -> None:
     with Cluster(overrides, data_dir) as cluster:
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
         for future in admin.create_topics([NewTopic(codec, 1, 1) for codec in CODECS]).values():
-            future.result(60)
+            answer(future)
         for codec in CODECS:
             producer = Producer({
                 "bootstrap.servers": cluster.bootstrap_servers,
@@ -36,18 +37,18 @@ def write_logs(data_dir: Path, message_format: str) -> None:
             })  # fmt: skip
             for i in range(MESSAGES):
                 producer.produce(codec, b"%d" % i * 20, key=b"key-%d" % i, timestamp=1_600_000_000_000 + i)
-            producer.flush(30)
+            flush(producer)
 
 
 @pytest.mark.jvm
 def test_kafkas_tool_reads_our_producer_snapshots(tmp_path: Path) -> None:
     with Cluster({"log.segment.bytes": "20000"}, tmp_path) as cluster:
-        for round_ in range(2):
+        for _ in range(2):
             config = {"bootstrap.servers": cluster.bootstrap_servers, "enable.idempotence": True}
             producer = Producer(config | {"batch.num.messages": 5})
             for i in range(MESSAGES):
                 producer.produce("idempotent", b"%d" % i * 20, partition=0)
-            assert producer.flush(30) == 0, round_
+            flush(producer)
     files = sorted((tmp_path / "logs/idempotent-0").glob("*.snapshot"))
     assert len(files) > 1
     assert files[-1].name == f"{2 * MESSAGES:020d}.snapshot"

@@ -10,6 +10,8 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
+from tests.support.patient_clients import answer
 
 pytestmark = pytest.mark.jvm
 
@@ -28,18 +30,18 @@ class Broker:
 
     def __init__(self, bootstrap_servers: str) -> None:
         self._client = AdminClient({"bootstrap.servers": bootstrap_servers})
-        [broker] = self._client.list_topics(timeout=60).brokers
+        [broker] = self._client.list_topics(timeout=patient_s(60)).brokers
         self._id = str(broker)
 
     def configs(self) -> Mapping[str, ConfigEntry]:
         resource = ConfigResource(ResourceType.BROKER, self._id)
-        found: Mapping[str, ConfigEntry] = self._client.describe_configs([resource])[resource].result(60)
+        found: Mapping[str, ConfigEntry] = answer(self._client.describe_configs([resource])[resource])
         return found
 
     def set(self, key: str, value: str) -> None:
         entry = ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
         resource = ConfigResource(ResourceType.BROKER, self._id, incremental_configs=[entry])
-        self._client.incremental_alter_configs([resource])[resource].result(60)
+        answer(self._client.incremental_alter_configs([resource])[resource])
 
     def refusal(self, key: str, value: str) -> tuple[str, str]:
         """The error code and message with which a value is rejected."""

@@ -24,6 +24,8 @@ from confluent_kafka import TopicPartition as ConfluentPartition
 
 from kafka_lite.testing.cluster import Cluster
 from tests.support.jvm import classpath, compile_java, java_command
+from tests.support.patience import patient_s
+from tests.support.patient_clients import consumed, flush
 
 pytestmark = [
     pytest.mark.jvm,
@@ -96,7 +98,7 @@ class JavaProgram:
         with self._process:
             assert self._process.stdin is not None
             self._process.stdin.close()
-            self._process.wait(60)
+            self._process.wait(patient_s(60))
 
 
 def write_by_librdkafka(posing: dict[str, Any], bootstrap: str, codec: str, tag: str) -> None:
@@ -109,14 +111,14 @@ def write_by_librdkafka(posing: dict[str, Any], bootstrap: str, codec: str, tag:
     producer = Producer({"bootstrap.servers": bootstrap, "compression.type": codec, "linger.ms": 50, **posing})
     for i in range(COUNT):
         producer.produce(TOPIC, f"{tag}-{i}", f"k{i}", partition=0, on_delivery=on_delivery)
-    assert producer.flush(60) == 0
+    flush(producer)
     assert errors == []
 
 
 def read_by_librdkafka(posing: dict[str, Any], bootstrap: str, count: int) -> list[Found]:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused", "enable.auto.commit": False, **posing})
     consumer.assign([ConfluentPartition(TOPIC, 0, 0)])
-    messages = consumer.consume(count, 30)
+    messages = consumed(consumer, count)
     consumer.close()
     return [found(message.offset(), message.key(), message.value()) for message in messages]
 
@@ -130,12 +132,12 @@ def write_by_kafka_python(bootstrap: str, codec: str, tag: str) -> None:
     )
     sent = [producer.send(TOPIC, b"%s-%d" % (tag.encode(), i), b"k%d" % i, partition=0) for i in range(COUNT)]
     for future in sent:
-        future.get(20)
+        future.get(patient_s(20))
     producer.close()
 
 
 def read_by_kafka_python(bootstrap: str, count: int) -> list[Found]:
-    consumer = kafka.KafkaConsumer(bootstrap_servers=bootstrap, consumer_timeout_ms=10_000)
+    consumer = kafka.KafkaConsumer(bootstrap_servers=bootstrap, consumer_timeout_ms=int(1000 * patient_s(10)))
     partition = kafka.TopicPartition(TOPIC, 0)
     consumer.assign([partition])
     consumer.seek(partition, 0)
@@ -165,7 +167,7 @@ def read_by_aiokafka(bootstrap: str, count: int) -> list[Found]:
         partition = aiokafka.TopicPartition(TOPIC, 0)
         consumer.assign([partition])
         consumer.seek(partition, 0)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(patient_s(30)):
             records = [await consumer.getone() for _ in range(count)]
         await consumer.stop()
         return [found(record.offset, record.key, record.value) for record in records]

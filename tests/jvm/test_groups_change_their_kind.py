@@ -19,6 +19,7 @@ from tests.support.eventually import eventually
 from tests.support.group_members import Member, ModernConfluentMember, ModernOurMember, OurMember
 from tests.support.group_watcher import GroupWatcher
 from tests.support.java_members import Java39, Java41, Modern41
+from tests.support.patient_clients import answer
 
 pytestmark = [pytest.mark.jvm, pytest.mark.usefixtures("jvm")]
 
@@ -49,7 +50,7 @@ def cluster() -> Iterator[Cluster]:
 
 def kind(cluster: Cluster) -> ConsumerGroupType:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    groups = admin.list_consumer_groups().result(60).valid
+    groups = answer(admin.list_consumer_groups()).valid
     return next(each.type for each in groups if each.group_id == GROUP)
 
 

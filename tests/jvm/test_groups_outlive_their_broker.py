@@ -27,6 +27,8 @@ from tests.support.group_members import (
 )
 from tests.support.java_members import Cooperative39, Cooperative41, Java0102, Java39, Java41
 from tests.support.kafka_tools import KafkaTools, Lines, as_3_9_prints, our_tool, words
+from tests.support.patience import patient_s
+from tests.support.patient_clients import flush
 from tests.support.raw_member import RawMember
 from tests.support.real_kafka import create_topics
 
@@ -71,7 +73,7 @@ class Writer(threading.Thread):
             self._producer.produce(TOPIC, str(number), partition=number % PARTITIONS, on_delivery=self._noted(number))
             self._producer.poll(0)
             number += 1
-        assert self._producer.flush(LIMIT_S) == 0
+        flush(self._producer, LIMIT_S)
 
     def _noted(self, number: int) -> Callable[[object, object], None]:
         def on_delivery(error: object, _: object) -> None:
@@ -83,7 +85,7 @@ class Writer(threading.Thread):
     def stop(self) -> None:
         """Stop once everything written is acknowledged."""
         self._stopping.set()
-        self.join(LIMIT_S)
+        self.join(patient_s(LIMIT_S))
         assert not self.is_alive()
 
 
@@ -120,7 +122,7 @@ class Watcher(threading.Thread):
     def stop(self) -> None:
         """Raises if an offset has gone back, and the log does not have both commits in that order."""
         self._stopping.set()
-        self.join(LIMIT_S)
+        self.join(patient_s(LIMIT_S))
         commits = self._commits()
         lost = [(before, found) for before, found in self.went_back if not explained(commits, before, found)]
         assert not lost, f"{lost} of {commits}"

@@ -37,6 +37,7 @@ from tests.clients.test_clients_of_other_languages import go_program
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, compile_java, run_java
 from tests.support.kerberos import REALM, Realm, kerberos_realm, library_path, program
+from tests.support.patience import patient_s
 from tests.support.real_kafka import TODAYS, real_kafka_with_zookeeper
 from tests.unit.security.kerberos.test_kerberos_short_namer import INVALID, TABLE
 
@@ -109,7 +110,7 @@ def theirs(realm: Realm, keys: Keys, tmp_path_factory: pytest.TempPathFactory) -
 
 def create_topic(bootstrap: str) -> None:
     with KafkaProducer({"bootstrap.servers": bootstrap}) as producer:
-        producer.send(ProducerRecord("orders", value=b"1")).get(60_000)
+        producer.send(ProducerRecord("orders", value=b"1")).get(1000 * patient_s(60))
 
 
 # ── Clients: the topics that they see, or "refused" ──────────────────────────────────────────────────────────────────
@@ -293,7 +294,7 @@ def test_two_brokers_know_each_other_by_their_tickets(keys: Keys, tmp_path: Path
             config = properties(bootstrap, "alice", keys.users["alice"], "kafka")
             del config["default.api.timeout.ms"]
             with KafkaProducer(config | {"acks": "all"}) as producer:
-                producer.send(ProducerRecord("replicated", value=b"x")).get(60_000)
+                producer.send(ProducerRecord("replicated", value=b"x")).get(1000 * patient_s(60))
                 assert {len(each.in_sync_replicas) for each in producer.partitions_for("replicated")} == {2}
         finally:
             servers.stop_all()

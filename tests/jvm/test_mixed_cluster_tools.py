@@ -18,6 +18,8 @@ from tests.support.eventually import eventually
 from tests.support.jvm import classpath, java_command
 from tests.support.kafka_tools import KafkaTools, our_tool
 from tests.support.mixed_cluster import OURS, MixedCluster, assert_replicas_are_equal, mixed_cluster
+from tests.support.patience import patient_s
+from tests.support.patient_clients import flush
 from tests.support.real_kafka import JARS, OLD, TODAYS
 
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(240)]
@@ -57,7 +59,10 @@ def await_known(cluster: MixedCluster, partitions: int) -> None:
     """Wait until every broker knows all partitions, as clients require: the controller tells one after the other."""
     for broker in cluster.brokers:
         admin = AdminClient({"bootstrap.servers": broker.bootstrap_server, "log_level": 0})
-        eventually(lambda admin=admin: len(admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions) == partitions)
+        limit_s = patient_s(10)
+        eventually(
+            lambda a=admin, s=limit_s: len(a.list_topics(TOPIC, timeout=s).topics[TOPIC].partitions) == partitions
+        )
 
 
 def fill(cluster: MixedCluster, count: int) -> None:
@@ -69,7 +74,7 @@ def fill(cluster: MixedCluster, count: int) -> None:
     for number in range(count):
         value = b"%d" % number * 20
         producer.produce(TOPIC, value, partition=number % partitions, on_delivery=lambda e, _: e and errors.append(e))
-    assert producer.flush(60) == 0
+    flush(producer)
     assert not errors
 
 

@@ -17,6 +17,8 @@ from confluent_kafka import (
 from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.producer.partitioner import partition_for_key
+from tests.support.patience import patient_s
+from tests.support.patient_clients import consumed
 from tests.support.real_kafka import OLD, create_topics
 
 pytestmark = pytest.mark.jvm
@@ -37,15 +39,14 @@ class Kafka:
             "bootstrap.servers": self.bootstrap_servers, "group.id": "unused", "enable.auto.commit": False,
         })  # fmt: skip
         consumer.assign([TopicPartition(topic, partition, 0) for partition in range(PARTITIONS)])
-        messages = consumer.consume(count, 30)
+        messages = consumed(consumer, count)
         consumer.close()
-        assert all(message.error() is None for message in messages)
         return sorted(messages, key=lambda message: (message.partition(), message.offset()))
 
     def offset_for_time(self, topic: str, timestamp: int) -> int:
         """The offset in partition 0, according to librdkafka."""
         consumer = Consumer({"bootstrap.servers": self.bootstrap_servers, "group.id": "unused"})
-        (found,) = consumer.offsets_for_times([TopicPartition(topic, 0, timestamp)], 30)
+        (found,) = consumer.offsets_for_times([TopicPartition(topic, 0, timestamp)], patient_s(30))
         consumer.close()
         offset: int = found.offset
         return 23 if offset == OFFSET_END else offset
@@ -61,7 +62,7 @@ def test_records_of_the_new_producer_are_read(kafka: Kafka, codec: str) -> None:
     topic = f"new-{codec}"
     if kafka.version == OLD and codec == "zstd":
         with KafkaProducer({"bootstrap.servers": kafka.bootstrap_servers, "compression.type": codec}) as producer:
-            error = producer.send(ProducerRecord(topic, b"v")).exception(10_000)
+            error = producer.send(ProducerRecord(topic, b"v")).exception(1000 * patient_s(10))
         assert "PRODUCE: the broker has versions 0 to 2" in str(error)
         return
     headers = [] if kafka.version == OLD else [("number", b"1")]
@@ -116,7 +117,7 @@ def test_timestamps_of_both_producers(kafka: Kafka, kind: str, codec: str) -> No
             producer.send(ProducerRecord(topic, b"new", partition=0, timestamp=1_600_000_000_000 + 10 * i))
             for i in range(20)
         ]
-        told = [future.get(10_000).timestamp for future in futures]
+        told = [future.get(1000 * patient_s(10)).timestamp for future in futures]
     with Producer({
         "metadata.broker.list": kafka.bootstrap_servers, "request.required.acks": -1, "compression.codec": codec,
     }) as old_producer:  # fmt: skip

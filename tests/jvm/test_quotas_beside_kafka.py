@@ -13,6 +13,7 @@ from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.main import main
 from tests.support.eventually import eventually
 from tests.support.kafka_tools import KafkaTools
+from tests.support.patient_clients import answer, flush
 
 pytestmark = [pytest.mark.jvm, pytest.mark.soak]
 
@@ -160,7 +161,7 @@ def test_librdkafka_is_delayed_as_by_3_9(real_kafka_3_9: str, modern: KafkaTools
 def throttled_run(servers: str) -> tuple[float, float]:
     """Send the records with one request in flight. Returns seconds by the throttle times, and the longest one in ms."""
     admin = AdminClient({"bootstrap.servers": servers})
-    admin.create_topics([NewTopic("quotas", 1, 1)])["quotas"].result(60)
+    answer(admin.create_topics([NewTopic("quotas", 1, 1)])["quotas"])
     delays: list[float] = []
 
     def on_throttle(event: Any) -> None:
@@ -180,5 +181,5 @@ def throttled_run(servers: str) -> tuple[float, float]:
     )
     for _ in range(14_000):
         producer.produce("quotas", b"x" * 1000)
-    assert producer.flush(300) == 0
+    flush(producer, 300)
     return sum(delays) / 1000, max(delays)

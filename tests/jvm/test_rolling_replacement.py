@@ -19,6 +19,8 @@ from tests.support.mixed_cluster import (
     mixed_cluster,
     replicated_over,
 )
+from tests.support.patience import patient_s
+from tests.support.patient_clients import next_message
 from tests.support.produce_load import Load
 from tests.support.real_kafka import OLD
 
@@ -53,7 +55,7 @@ class Groups:
         found = {}
         for group in GROUPS:
             with self._consumer(group) as consumer:
-                found[group] = consumer.committed([ClientPartition(TOPIC, 0)], timeout=30)[0].offset
+                found[group] = consumer.committed([ClientPartition(TOPIC, 0)], timeout=patient_s(30))[0].offset
         return found
 
     def check(self) -> None:
@@ -63,8 +65,7 @@ class Groups:
     def read_to(self, ends: dict[int, int]) -> None:
         """Read, message by message, what was written since; commit it."""
         while any(self._positions[partition] < end for partition, end in ends.items()):
-            message = self._member.poll(60)
-            assert message is not None, (self._positions, ends)
+            message = next_message(self._member, (self._positions, ends))
             assert message.error() is None, message.error()
             assert message.offset() == self._positions[message.partition()], "neither skipped nor read twice"
             self._positions[message.partition()] += 1

@@ -22,6 +22,7 @@ from kafka_lite.server.admin.config_admin_manager import GROUP_RESOURCE
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, compile_java, java_command
+from tests.support.patience import patient_s
 
 pytestmark = [pytest.mark.jvm, pytest.mark.nightly, pytest.mark.usefixtures("jvm")]
 
@@ -83,7 +84,7 @@ class ShareMember:
         assert self.process.stdin is not None
         self.process.stdin.close()
         try:
-            self.process.wait(20)
+            self.process.wait(patient_s(20))
         finally:
             self.process.kill()
             self._reader.join()

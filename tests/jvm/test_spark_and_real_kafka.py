@@ -17,6 +17,8 @@ from bench.spark.spark_sources import CONNECTOR_JARS, beside_pyspark
 from kafka_lite.spark.session import session
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath
+from tests.support.patience import patient_s
+from tests.support.patient_clients import answer, flush
 from tests.support.spark_jvm import SharedSession, end_jvm
 
 pytestmark = [pytest.mark.jvm, pytest.mark.spark, pytest.mark.timeout(600)]
@@ -57,7 +59,7 @@ def topic() -> str:
 def create(servers: str, topic: str, **config: str) -> None:
     config = {name.replace("_", "."): value for name, value in {"retention_ms": "-1", **config}.items()}
     admin = AdminClient({"bootstrap.servers": servers})
-    admin.create_topics([NewTopic(topic, 1, 1, config=config)])[topic].result(60)
+    answer(admin.create_topics([NewTopic(topic, 1, 1, config=config)])[topic])
 
 
 def stop_compaction(servers: str, topic: str) -> None:
@@ -65,7 +67,7 @@ def stop_compaction(servers: str, topic: str) -> None:
     admin = AdminClient({"bootstrap.servers": servers})
     change = ConfigEntry("cleanup.policy", "delete", incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[change])
-    admin.incremental_alter_configs([resource])[resource].result(60)
+    answer(admin.incremental_alter_configs([resource])[resource])
 
 
 def produce(servers: str, topic: str, *values: bytes | None, **settings: str) -> None:
@@ -77,7 +79,7 @@ def produce(servers: str, topic: str, *values: bytes | None, **settings: str) ->
         producer.produce(
             topic, value, b"k%d" % number if number % 3 else None, timestamp=EPOCH_MS + number, headers=headers
         )
-    assert producer.flush(60) == 0
+    flush(producer)
 
 
 def read(spark: SparkSession, source: str, servers: str, topic: str, **options: str) -> DataFrame:
@@ -112,17 +114,17 @@ def test_every_column_is_the_same(spark: SparkSession, servers: str, topic: str,
 def test_transactions(spark: SparkSession, servers: str, topic: str) -> None:
     create(servers, topic)
     producer = Producer({"bootstrap.servers": servers, "transactional.id": topic})
-    producer.init_transactions(60)
+    producer.init_transactions(patient_s(60))
     for outcome in ("commit", "abort", "abort", "commit"):
         producer.begin_transaction()
         for number in range(3):
             producer.produce(topic, f"{outcome}-{number}".encode())
-        producer.flush(60)
+        flush(producer)
         produce(servers, topic, b"beside")
-        getattr(producer, f"{outcome}_transaction")(60)
+        getattr(producer, f"{outcome}_transaction")(patient_s(60))
     producer.begin_transaction()
     producer.produce(topic, b"open")
-    producer.flush(60)
+    flush(producer)
 
     committed = same_rows(spark, servers, topic, **{"kafka.isolation.level": "read_committed"})
     expected = [*(f"commit-{n}".encode() for n in range(3)), b"beside"]
@@ -134,7 +136,7 @@ def test_transactions(spark: SparkSession, servers: str, topic: str) -> None:
     split = read(spark, OURS, servers, topic, minPartitions="10", **{"kafka.isolation.level": "read_committed"})
     assert split.rdd.getNumPartitions() >= 9
     assert sorted(row.value for row in split.collect()) == sorted(row["value"] for row in committed)
-    producer.abort_transaction(60)
+    producer.abort_transaction(patient_s(60))
 
 
 def test_a_compacted_log_with_holes(spark: SparkSession, servers: str, topic: str) -> None:
@@ -148,11 +150,11 @@ def test_a_compacted_log_with_holes(spark: SparkSession, servers: str, topic: st
     producer = Producer({"bootstrap.servers": servers, "linger.ms": 0})
     for number in range(60):
         producer.produce(topic, b"%d" % number if number % 10 else None, b"k%d" % (number % 7))
-        producer.flush(60)
+        flush(producer)
 
     def is_cleaned() -> bool:
         producer.produce(topic, b"new", b"last")  # rolls the segment
-        producer.flush(60)
+        flush(producer)
         return read(spark, OURS, servers, topic).count() < 40
 
     eventually(is_cleaned, "compaction", timeout_s=120)

@@ -11,6 +11,7 @@ from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.streams.kafka_streams import KafkaStreams, State
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 from tests.support.real_kafka import OLD, real_kafka
 
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(240)]
@@ -20,7 +21,7 @@ pytestmark = [pytest.mark.jvm, pytest.mark.timeout(240)]
 def bootstrap_servers(jvm: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with real_kafka(OLD, tmp_path_factory.mktemp("old")) as address:
         with KafkaProducer({"bootstrap.servers": address}) as producer:
-            producer.send(ProducerRecord("lines", b"1")).get(60_000)
+            producer.send(ProducerRecord("lines", b"1")).get(1000 * patient_s(60))
         yield address
 
 

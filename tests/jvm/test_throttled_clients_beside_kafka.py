@@ -33,6 +33,8 @@ from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.server.broker_process import BrokerProcess
 from tests.support.eventually import eventually
 from tests.support.kafka_tools import KafkaTools
+from tests.support.patience import patient_s
+from tests.support.patient_clients import answer, flush, next_message
 
 pytestmark = [pytest.mark.jvm, pytest.mark.soak, pytest.mark.timeout(600)]
 
@@ -60,7 +62,7 @@ def brokers(real_kafka_3_9: str, our_broker: BrokerProcess) -> dict[str, str]:
 
 def create_topic(servers: str, topic: str) -> None:
     admin = AdminClient({"bootstrap.servers": servers})
-    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(60)
+    answer(admin.create_topics([NewTopic(topic, 1, 1)])[topic])
 
 
 def connected(servers: str, client_id: str) -> BlockingChannel:
@@ -155,7 +157,7 @@ def librdkafka_produces(servers: str) -> float:
 
     def send() -> None:
         producer.produce(TOPIC, b"x" * RECORD)
-        assert producer.flush(120) == 0
+        flush(producer, 120)
 
     return paced(send)
 
@@ -171,9 +173,7 @@ def librdkafka_consumes(servers: str) -> float:
     consumer.subscribe(["filled"])
 
     def read() -> None:
-        message = consumer.poll(120)
-        assert message is not None
-        assert message.error() is None
+        assert next_message(consumer, timeout_s=120).error() is None
 
     read()
     try:
@@ -186,7 +186,8 @@ def sarama(program: str, mode: str) -> Run:
     def run(servers: str) -> float:
         topic = TOPIC if mode == "produce" else "filled"
         arguments = (f"sarama-{mode}", mode, topic, str(COUNT), str(RECORD), str(PER_SECOND))
-        done = subprocess.run([program, servers, *arguments], capture_output=True, text=True, timeout=400, check=False)
+        command = [program, servers, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=patient_s(400), check=False)
         assert done.returncode == 0, done.stderr
         return float(json.loads(done.stdout)["seconds"])
 
@@ -212,7 +213,7 @@ def fill(servers: str) -> None:
     producer = Producer({"bootstrap.servers": servers, "client.id": "filling", "batch.num.messages": 1})
     for _ in range(COUNT + 50):
         producer.produce("filled", b"x" * RECORD)
-    assert producer.flush(120) == 0
+    flush(producer, 120)
 
 
 @pytest.mark.nightly  # it takes two minutes

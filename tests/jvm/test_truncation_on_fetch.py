@@ -22,6 +22,7 @@ from kafka_lite.protocol.messages.api_01_fetch import (
 )
 from tests.support.eventually import eventually
 from tests.support.mixed_cluster import OURS, MixedCluster, assert_replicas_are_equal, mixed_cluster
+from tests.support.patient_clients import flush
 from tests.support.real_kafka import TODAYS
 
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(240)]
@@ -40,7 +41,7 @@ def write(cluster: MixedCluster, *values: str) -> None:
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "acks": "1"})
     for value in values:
         producer.produce(TOPIC, value.encode(), partition=0)
-    assert producer.flush(60) == 0
+    flush(producer)
 
 
 def await_leader(cluster: MixedCluster, broker_id: int) -> None:

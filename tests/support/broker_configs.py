@@ -16,6 +16,7 @@ from confluent_kafka.admin import (
 
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.admin import configs
+from tests.support.patient_clients import answer
 
 
 class BrokerAdmin:
@@ -29,19 +30,19 @@ class BrokerAdmin:
         operation = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
         entry = ConfigEntry(key, value, incremental_operation=operation)
         resource = _resource(topic, incremental_configs=[entry])
-        self._client.incremental_alter_configs([resource])[resource].result(60)
+        answer(self._client.incremental_alter_configs([resource])[resource])
 
     def replace(self, key: str, value: str) -> None:
         """Replace all overrides by this one, as old clients do."""
         resource = ConfigResource(ResourceType.BROKER, "0", set_config={key: value})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            self._client.alter_configs([resource])[resource].result(60)
+            answer(self._client.alter_configs([resource])[resource])
 
     def entry(self, key: str, topic: str | None = None) -> ConfigEntry:
         """The description of a key of the broker or of a topic."""
         resource = _resource(topic)
-        return self._client.describe_configs([resource])[resource].result(60)[key]
+        return answer(self._client.describe_configs([resource])[resource])[key]
 
     def describe(self, key: str, topic: str | None = None) -> tuple[str | None, ConfigSource]:
         """The effective value and its source."""

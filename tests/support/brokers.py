@@ -18,6 +18,7 @@ from kafka_lite.testing.kafka_servers import KafkaServers
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from tests.support.eventually import eventually
 from tests.support.patience import patient_s
+from tests.support.patient_clients import flush, next_message
 
 TP = TopicPartition("orders", 0)
 
@@ -153,8 +154,7 @@ class Brokers(KafkaServers):
         found: list[str] = []
         try:
             while len(found) < count:
-                message = consumer.poll(30)
-                assert message is not None, f"{len(found)} of {count} records"
+                message = next_message(consumer, f"{len(found)} of {count}")
                 assert message.error() is None, message.error()
                 found.append(message.value().decode())
             if commit:
@@ -191,5 +191,5 @@ def produce(bootstrap_servers: str, *values: str, topic: str, acks: object) -> l
     producer = Producer({"bootstrap.servers": bootstrap_servers, "acks": acks, "linger.ms": 0})
     for value in values:
         producer.produce(topic, value, callback=delivered)
-    assert producer.flush(30) == 0
+    flush(producer)
     return sorted(offsets)

@@ -10,6 +10,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from tests.support.patience import patient_s
+
 START_TIMEOUT_S = 60
 
 
@@ -58,7 +60,7 @@ class EmbeddedZooKeeperProcess:
         if self._process is None:
             return 0
         self._process.send_signal(signal_number)
-        code = self._process.wait(START_TIMEOUT_S)
+        code = self._process.wait(patient_s(START_TIMEOUT_S))
         assert self._process.stdout is not None
         self._process.stdout.close()
         self._process = None

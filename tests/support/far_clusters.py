@@ -15,6 +15,8 @@ from kafka_lite.testing.network.tcp_proxy import HOST, Route, TcpProxy
 from kafka_lite.testing.network.way import Way
 from kafka_lite.testing.process_cluster import ProcessCluster
 from tests.support.jvm import classpath, java_command
+from tests.support.patience import patient_s
+from tests.support.patient_clients import next_message
 from tests.support.real_kafka import JARS, OLD, create_topics
 
 OURS = "ours"
@@ -81,7 +83,7 @@ class FarCluster(ProcessCluster):
              "log_level": 0}
         )  # fmt: skip
         try:
-            partitions = consumer.list_topics(topic, 30).topics[topic].partitions
+            partitions = consumer.list_topics(topic, patient_s(30)).topics[topic].partitions
             found = [record for number in sorted(partitions) for record in _stored(consumer, topic, number)]
         finally:
             consumer.close()
@@ -89,12 +91,11 @@ class FarCluster(ProcessCluster):
 
 
 def _stored(consumer: Consumer, topic: str, partition: int) -> Iterator[StoredRecord]:
-    _, end = consumer.get_watermark_offsets(ClientPartition(topic, partition), timeout=30)
+    _, end = consumer.get_watermark_offsets(ClientPartition(topic, partition), timeout=patient_s(30))
     consumer.assign([ClientPartition(topic, partition, 0)])
     position = 0
     while position < end:
-        message = consumer.poll(30)
-        assert message is not None, f"{topic}-{partition}: nothing to read from {position} on, the end is {end}"
+        message = next_message(consumer, f"{topic}-{partition}: {position}; the end is {end}")
         assert message.error() is None, message.error()
         position = message.offset() + 1
         yield StoredRecord(partition, message.offset(), message.timestamp()[1], message.key(), message.value())

@@ -20,6 +20,7 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor as KafkaPyt
 
 from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.testing.kafka_python_joins import await_pending_joins
+from tests.support.patience import patient_s
 
 SESSION_TIMEOUT_MS = 10_000
 HEARTBEAT_INTERVAL_MS = 500
@@ -71,7 +72,7 @@ class Member(ABC):
         """Commit, and leave the group. Raises the error of the thread, if any."""
         self._stopping.set()
         self.on_close()
-        self._thread.join(JOIN_S)
+        self._thread.join(patient_s(JOIN_S))
         assert not self._thread.is_alive(), f"{self.client_id} does not end"
         if self.failure is not None:
             raise self.failure

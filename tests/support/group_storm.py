@@ -17,6 +17,7 @@ from kafka_lite.coordinator.group import group_metadata_records as group_records
 from kafka_lite.protocol.messages.group_records import GroupMetadataKey
 from kafka_lite.testing.cluster import Cluster
 from tests.support.group_sequences import NEW_CLIENTS, OLD_CLIENTS
+from tests.support.patience import patient_s
 from tests.support.raw_member import RawMember
 
 TIMEOUTS_MS = {"session_timeout_ms": 1000, "rebalance_timeout_ms": 600}
@@ -106,7 +107,7 @@ class Storm:
         """Let all members end; raises the error of one of them, for instance that a request got no response."""
         self.phase = Phase.END
         for member in self.members:
-            member.join(timeout_s)
+            member.join(patient_s(timeout_s))
             assert not member.is_alive(), f"{member.name} is still waiting"
 
     def check(self) -> None:

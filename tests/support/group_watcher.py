@@ -8,6 +8,9 @@ from typing import Self
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from tests.support.patience import patient_s
+from tests.support.patient_clients import answer
+
 
 class GroupWatcher(threading.Thread):
     """A thread that describes the group again and again, and fails at its end if a partition had two owners."""
@@ -23,7 +26,7 @@ class GroupWatcher(threading.Thread):
     def run(self) -> None:
         while not self._stopping.wait(0.05):
             try:
-                members = self._admin.describe_consumer_groups([self._group])[self._group].result(30).members
+                members = answer(self._admin.describe_consumer_groups([self._group])[self._group]).members
             except KafkaException:
                 continue  # the coordinator is moving
             owned = [tp.partition for member in members for tp in member.assignment.topic_partitions]
@@ -33,7 +36,7 @@ class GroupWatcher(threading.Thread):
 
     def stop(self) -> None:
         self._stopping.set()
-        self.join(60)
+        self.join(patient_s(60))
         assert self.shared == []
         assert self.looks > 10
 

@@ -79,10 +79,10 @@ class GroupWorker:
             assert self._process.stdin is not None
             self._process.stdin.close()
             try:
-                return self._process.wait(END_S)
+                return self._process.wait(patient_s(END_S))
             finally:
                 self._process.kill()
-                self._reader.join(END_S)
+                self._reader.join(patient_s(END_S))
 
     def offsets(self, kind: str) -> set[tuple[int, int]]:
         """All (partition, offset) of the lines of a kind: ``read``, ``committed``."""

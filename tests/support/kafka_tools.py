@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 
 from kafka_lite.tools.main import main
 from tests.support.jvm import classpath, compile_java, java_command
+from tests.support.patience import patient_s
 
 SLF4J = "org.slf4j:slf4j-nop:1.7.36"
 JARS = {
@@ -104,4 +105,4 @@ class KafkaTools:
         with process:
             assert process.stdin is not None
             process.stdin.close()
-            return process.wait(60)
+            return process.wait(patient_s(60))

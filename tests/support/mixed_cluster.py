@@ -30,6 +30,8 @@ from tests.support.dump_log_segments import dump_log_segments
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, java_command
 from tests.support.kafka_tools import our_tool
+from tests.support.patience import patient_s
+from tests.support.patient_clients import next_message
 from tests.support.produce_load import Load
 from tests.support.real_kafka import JARS
 from tests.support.real_zookeeper import real_zookeeper
@@ -232,12 +234,11 @@ def read_all(bootstrap_servers: str, topic: str, partitions: Iterable[int]) -> d
     found: dict[tuple[int, int], bytes] = {}
     try:
         for number in partitions:
-            _, end = consumer.get_watermark_offsets(ClientPartition(topic, number), timeout=30)
+            _, end = consumer.get_watermark_offsets(ClientPartition(topic, number), timeout=patient_s(30))
             consumer.assign([ClientPartition(topic, number, 0)])
             position = 0
             while position < end:
-                message = consumer.poll(30)
-                assert message is not None, f"{topic}-{number}: nothing to read from {position} on, the end is {end}"
+                message = next_message(consumer, f"{topic}-{number}: {position}; the end is {end}")
                 assert message.error() is None, message.error()
                 found[number, message.offset()] = message.value()
                 position = message.offset() + 1

@@ -137,7 +137,7 @@ class ScalaMember:
         with self._process:
             assert self._process.stdin is not None
             self._process.stdin.close()
-            self._process.wait(60)
+            self._process.wait(patient_s(60))
             self._thread.join(patient_s(30))
 
 

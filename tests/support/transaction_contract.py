@@ -8,6 +8,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import ConsumerGroupMetadata, KafkaConsumer, OffsetAndMetadata
 from kafka_lite.producer import KafkaProducer, ProducerFencedError, ProducerRecord, TransactionError
+from tests.support.patience import patient_s
 from tests.support.real_kafka import create_topics
 from tests.support.transactional_producers import (
     PARTITIONS,
@@ -88,7 +89,7 @@ class TransactionContract:
         zombie.flush()
         transactional(kafka, name).close()
         late = zombie.send(ProducerRecord(topic, b"late", partition=0))
-        error = late.exception(60_000)
+        error = late.exception(1000 * patient_s(60))
         assert isinstance(error, ApiError)
         assert error.error is Errors.INVALID_PRODUCER_EPOCH
         with pytest.raises(TransactionError):

@@ -12,6 +12,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer, OffsetAndMetadata
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from tests.support.eventually import eventually
+from tests.support.patient_clients import next_message
 
 PARTITIONS = 3
 _names = itertools.count()
@@ -82,8 +83,7 @@ def read_with_librdkafka(bootstrap_servers: str, topic: str, isolation: str, par
     consumer.assign([LibrdkafkaPartition(topic, number, 0) for number in range(partitions)])
     values, at_end = [], set()
     while len(at_end) < partitions:
-        message = consumer.poll(30)
-        assert message is not None, f"librdkafka is at the end of {at_end} only"
+        message = next_message(consumer, f"the ends of {at_end}")
         if message.error() is None:
             values.append(message.value())
         else:
