@@ -17,7 +17,7 @@ from tests.support.mixed_cluster import (
     mixed_cluster,
     replicated_over,
 )
-from tests.support.produce_load import Load
+from tests.support.produce_load import A_FEW_PER_S, Load
 
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(240)]
 
@@ -47,7 +47,7 @@ def test_nothing_acknowledged_is_lost_when_brokers_are_killed(tmp_path: Path, vi
     random.seed(str(victims))
     with mixed_cluster(tmp_path, VERSIONS) as cluster:
         start(cluster, controller=victims[-1])
-        load = Load(cluster.bootstrap_servers, TOPIC, PARTITIONS, idempotent=False)
+        load = Load(cluster.bootstrap_servers, TOPIC, PARTITIONS, idempotent=False, per_s=A_FEW_PER_S)
         load.run(1)
         for victim in victims:
             with load.running():
@@ -65,7 +65,7 @@ def test_brokers_hand_their_leaderships_over_before_they_stop(tmp_path: Path, co
     random.seed(controller)
     with mixed_cluster(tmp_path, VERSIONS) as cluster:
         start(cluster, controller)
-        load = Load(cluster.bootstrap_servers, TOPIC, PARTITIONS, idempotent=False)
+        load = Load(cluster.bootstrap_servers, TOPIC, PARTITIONS, idempotent=False, per_s=A_FEW_PER_S)
         others = sorted(set(cluster.ids) - {controller})
         for stopping in (*others, controller):
             with load.running():

@@ -21,7 +21,7 @@ from tests.support.mixed_cluster import (
 )
 from tests.support.patience import patient_s
 from tests.support.patient_clients import next_message
-from tests.support.produce_load import Load
+from tests.support.produce_load import A_FEW_PER_S, Load
 from tests.support.real_kafka import OLD
 
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(240)]
@@ -96,7 +96,7 @@ def test_brokers_are_replaced_one_by_one_and_back(tmp_path: Path) -> None:
         cluster = stack.enter_context(mixed_cluster(tmp_path, {1: OLD, 2: OLD, 3: OLD}))
         cluster.start_broker(1, 2, 3)
         cluster.create_assigned(TOPIC, replicated_over(1, 2, 3, partitions=PARTITIONS))
-        load = Load(cluster.bootstrap_servers, TOPIC, PARTITIONS, idempotent=False)
+        load = Load(cluster.bootstrap_servers, TOPIC, PARTITIONS, idempotent=False, per_s=A_FEW_PER_S)
         load.run(1)
         groups = Groups(cluster, stack)
         groups.commit(0)

@@ -13,17 +13,24 @@ from confluent_kafka import KafkaError, Message, Producer
 
 from tests.support.patient_clients import flush
 
+A_FEW_PER_S = 400
+"""Messages. As many as four brokers take are work for two processors, beside which nothing else runs in time."""
+
 
 class Load:
     """A producer that keeps sending through every restart, and the acknowledgements it got."""
 
-    def __init__(self, bootstrap: str, topic: str, partitions: int, *, idempotent: bool) -> None:
+    def __init__(
+        self, bootstrap: str, topic: str, partitions: int, *, idempotent: bool, per_s: float | None = None
+    ) -> None:
+        """``per_s``: how many messages to send in a second; as many as the brokers take if it is None."""
         self.idempotent = idempotent
-        self._topic, self._partitions = topic, partitions
+        self._topic, self._partitions, self._per_s = topic, partitions, per_s
         self.acknowledged: dict[tuple[int, int], bytes] = {}
         self.sent = 0
         self._producer = Producer({
-            "bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": idempotent, "linger.ms": 1,
+            "bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": idempotent,
+            "linger.ms": 1 if per_s is None else 20,  # otherwise each of few messages would be a request
             "compression.type": "lz4", "batch.num.messages": 20, "reconnect.backoff.max.ms": 200,
             "message.timeout.ms": 300_000, "log_level": 0,  # brokers start slowly on a busy machine
             # A broker that has just started knows no topic until the controller tells it, in Kafka as here. librdkafka
@@ -55,6 +62,7 @@ class Load:
             sending.result()
 
     def _run_while(self, condition: Callable[[], bool]) -> None:
+        due = time.monotonic()
         while condition():
             value = b"%08d" % self.sent + b"." * random.randrange(200)
             self._producer.produce(
@@ -65,7 +73,11 @@ class Load:
                 on_delivery=self._on_delivery,
             )
             self.sent += 1
-            self._producer.poll(0.001)
+            self._producer.poll(0.001 if self._per_s is None else 0)
+            if self._per_s is not None:
+                now = time.monotonic()
+                due = max(due + 1 / self._per_s, now)
+                time.sleep(due - now)
 
     def finish(self) -> None:
         """Wait until all that was sent is acknowledged."""
