@@ -26,6 +26,7 @@ LAB = "ch07-leader-selectors"
 MODULE = "kafka_lite.controller.partition_leader_selector"
 PROGRAM = """
 import json, sys
+from dataclasses import replace
 from tests.support.page_host import restrict
 restrict()
 from greenlet import getcurrent, greenlet
@@ -34,14 +35,18 @@ asked = json.load(sys.stdin)
 told = []
 with prepare(greenlet, getcurrent):
     page = LabPage(asked["lab"], asked["language"])
+    page.lab = replace(page.lab, test_limit_s=asked["limit_s"] or page.lab.test_limit_s)
     results = [json.loads(page.check(json.dumps(files), told.append)) for files in asked["tries"]]
 json.dump({"results": results, "told": [json.loads(each) for each in told]}, sys.stdout)
 """
 
 
-def checked(*tries: str, language: str = "en") -> dict[str, Any]:
-    """The results of these texts of the module, one after the other in one process."""
-    asked = {"lab": LAB, "language": language, "tries": [{MODULE: text} for text in tries]}
+def checked(*tries: str, language: str = "en", limit_s: float | None = None) -> dict[str, Any]:
+    """The results of these texts of the module, one after the other in one process.
+
+    ``limit_s``: how long each test may run, in place of the lab's limit.
+    """
+    asked = {"lab": LAB, "language": language, "limit_s": limit_s, "tries": [{MODULE: text} for text in tries]}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], input=json.dumps(asked), cwd=PROJECT_ROOT, capture_output=True, text=True,
         check=False,
@@ -127,7 +132,7 @@ def test_what_cannot_be_loaded_is_said_and_the_next_try_is_checked(text: str, wo
 @pytest.mark.soak  # which waits for the loop
 def test_an_endless_loop_is_named_and_the_page_knows_what_to_say_if_it_must_end_the_worker() -> None:
     head, _, tail = beginning().partition("raise NotImplementedError(")
-    answer = checked(f"{head}while True:\n        pass\n    raise NotImplementedError({tail}")
+    answer = checked(f"{head}while True:\n        pass\n    raise NotImplementedError({tail}", limit_s=2)
     (found,) = answer["results"]
     slow = [row["message"] for row in found["rows"] if "still running after" in row["message"]]
     assert slow
