@@ -23,6 +23,7 @@ from kafka_lite.coordinator.transaction.transaction_metadata import (
     MAX_EPOCH,
     TransactionMetadata,
     TxnTransitMetadata,
+    is_epoch_of_a_producer,
     new_transactional_id,
 )
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
@@ -122,9 +123,9 @@ class TransactionCoordinator:
             return
         if transit.state is _State.PREPARE_EPOCH_FENCE:
             fenced = ProducerIdAndEpoch(transit.producer_id, transit.producer_epoch)
-            self._end(
-                transactional_id, fenced, _State.PREPARE_ABORT, False, lambda error: respond(_refused(_again(error)))
-            )
+            retry = Errors.CONCURRENT_TRANSACTIONS  # once the transaction is aborted
+            refuse = lambda error: respond(_refused(retry if error is Errors.NONE else error))  # noqa: E731
+            self._end(transactional_id, fenced, _State.PREPARE_ABORT, False, refuse)
             return
         given = ProducerIdAndEpoch(transit.producer_id, transit.producer_epoch)
         self.manager.append(
@@ -187,23 +188,24 @@ class TransactionCoordinator:
         try:
             coordinator_epoch, metadata = self._known(transactional_id)
             with metadata.lock:
-                if metadata.is_pending:  # first: the producer may have the id that is being written
+                if metadata.must_wait(producer):
                     raise Errors.CONCURRENT_TRANSACTIONS.exception()
                 self._check_producer(metadata, producer)
+                if not is_epoch_of_a_producer(producer.epoch):
+                    raise Errors.PRODUCER_FENCED.exception()
                 if metadata.is_busy:
                     raise Errors.CONCURRENT_TRANSACTIONS.exception()
-                if metadata.state is _State.ONGOING and metadata.current.topic_partitions.issuperset(partitions):
-                    transit = None
-                else:
+                has_all = metadata.current.topic_partitions.issuperset(partitions)
+                if is_new := metadata.state is not _State.ONGOING or not has_all:
                     transit = metadata.prepare_add_partitions(partitions, self._time.milliseconds())
-                    transit = replace(transit, client_transaction_version=client_version)
         except ApiError as failure:
             respond(failure.error)
             return
-        if transit is None:
-            respond(Errors.NONE)
-        else:
+        if is_new:
+            transit = replace(transit, client_transaction_version=client_version)
             self.manager.append(metadata, coordinator_epoch, transit, respond)
+        else:
+            respond(Errors.NONE)
 
     def verify_partitions(
         self, transactional_id: str, producer: ProducerIdAndEpoch, partitions: Collection[TopicPartition]
@@ -308,6 +310,7 @@ class TransactionCoordinator:
         if transit is None:
             respond(Errors.NONE)
             return
+        transit = replace(transit, client_transaction_version=0)  # an EndTxn 5 cannot be a retry of this one
 
         def on_decided(error: Errors) -> None:
             if error is not Errors.NONE:
@@ -434,11 +437,6 @@ def _may_continue(current: TxnTransitMetadata, expected: ProducerIdAndEpoch) -> 
     if current.producer_epoch == NO_PRODUCER_EPOCH or expected.producer_id == current.producer_id:
         return True
     return expected.producer_id == current.last_producer_id and expected.epoch >= MAX_EPOCH - 1
-
-
-def _again(error: Errors) -> Errors:
-    """The response to an InitProducerId that has aborted a transaction: the producer retries."""
-    return Errors.CONCURRENT_TRANSACTIONS if error is Errors.NONE else error
 
 
 def _log_abort(metadata: TransactionMetadata) -> Callable[[Errors], None]:

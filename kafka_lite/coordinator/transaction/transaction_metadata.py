@@ -58,6 +58,11 @@ class TxnTransitMetadata:
         return ProducerIdAndEpoch(self.producer_id, self.producer_epoch)
 
 
+def is_epoch_of_a_producer(epoch: int) -> bool:
+    """Whether a producer may have the epoch: it is neither NO_PRODUCER_EPOCH nor MAX_EPOCH."""
+    return 0 <= epoch < MAX_EPOCH
+
+
 def new_transactional_id(producer_id: int, timeout_ms: int, now_ms: int) -> TxnTransitMetadata:
     """The first state of an id: no epoch yet."""
     return TxnTransitMetadata(
@@ -108,6 +113,16 @@ class TransactionMetadata:
     def is_busy(self) -> bool:
         """Whether a request must wait: a transition is being written, markers are being written, or the id expires."""
         return self.is_pending or self.state in PREPARED or self.state is TransactionState.DEAD
+
+    def must_wait(self, producer: ProducerIdAndEpoch) -> bool:
+        """Whether a request about this or the next transaction must wait, before anything else about it is checked.
+
+        While a transition is being written, nobody knows yet which id and epoch are right. The producer of the next
+        transaction waits for the end of the last one, also at a coordinator that has just loaded it. (Kafka 4.1
+        prepares the end before it serves the id, so there a transition is pending.)
+        """
+        is_next = self.state in PREPARED and producer == self.current.producer_after_the_end
+        return self.is_pending or is_next
 
     @property
     def is_producer_epoch_exhausted(self) -> bool:
@@ -233,14 +248,15 @@ class TransactionMetadata:
         """Decide, and raise the epoch: no batch of this transaction can be appended after the markers (KIP-890).
 
         ``next_producer_id`` is NO_PRODUCER_ID unless the epochs of the producer's id are used up. An abort without a
-        transaction begins it now. A pending fence becomes this abort: both raise the same epoch.
+        transaction begins it now. A pending fence becomes this abort: both raise the same epoch. It stays MAX_EPOCH if
+        it is that already, after a fence with ``transaction.version`` 1 that could not be written.
         """
         current = self.current
         self.pending_state = None if self.pending_state is TransactionState.PREPARE_EPOCH_FENCE else self.pending_state
         return self._prepare(
             dataclasses.replace(
                 current,
-                producer_epoch=current.producer_epoch + 1,
+                producer_epoch=min(current.producer_epoch + 1, MAX_EPOCH),
                 last_producer_epoch=current.producer_epoch,
                 state=state,
                 start_timestamp_ms=current.start_timestamp_ms if self.state is TransactionState.ONGOING else now_ms,

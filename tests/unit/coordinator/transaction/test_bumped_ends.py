@@ -24,8 +24,8 @@ ERRORS: dict[tuple[tuple[int, int], bool], tuple[Errors, ...]] = {
     # epoch of the request, whether it commits → the error in each of the states above
     (REPEATED, False): (FENCED, FENCED, INVALID, BUSY, INVALID, OK),
     (REPEATED, True): (FENCED, FENCED, BUSY, INVALID, OK, INVALID),
-    (CURRENT, False): (OK, OK, FENCED, FENCED, OK, OK),
-    (CURRENT, True): (INVALID, OK, FENCED, FENCED, INVALID, INVALID),
+    (CURRENT, False): (OK, OK, BUSY, BUSY, OK, OK),
+    (CURRENT, True): (INVALID, OK, BUSY, BUSY, INVALID, INVALID),
     (LATER, False): (FENCED,) * 6,
     (LATER, True): (FENCED,) * 6,
     ((8, 3), False): (UNMAPPED,) * 6,
@@ -71,6 +71,29 @@ def test_a_fenced_producer_does_not_get_the_epoch_of_one_of_the_first_version(co
     result = transactions.end_and_bump(fenced, commit=commit)
     assert result is not None
     assert (result.error, result.producer) == (FENCED, ProducerIdAndEpoch())
+
+
+@pytest.mark.parametrize("version_of_the_first_partition", [1, 2])
+def test_a_fenced_producer_does_not_get_the_id_that_has_replaced_its_own(version_of_the_first_partition: int) -> None:
+    """InitProducerId has replaced the id, since its epochs were used up, for a producer of the first version."""
+    transactions = new_transactions()
+    transactions.put(S.COMPLETE_COMMIT, producer_epoch=LAST_EPOCH, client_transaction_version=2)
+    other = transactions.start()
+    assert other == (1000, 0)
+    transactions.add(other, [A0], client_version=version_of_the_first_partition)
+    assert transactions.end(other, commit=True) is OK
+    assert transactions.end_and_bump((7, LAST_EPOCH), commit=True) == EndTxnResult(UNMAPPED)
+
+
+@pytest.mark.parametrize(("following", "next_id"), [((7, 4), -1), ((9, 0), 9)])
+def test_the_producer_of_the_next_transaction_waits_at_a_coordinator_that_has_just_loaded(
+    following: tuple[int, int], next_id: int
+) -> None:
+    transactions = new_transactions()
+    ended = {"producer_epoch": 4, "next_producer_id": next_id, "client_transaction_version": 2}
+    transactions.put(S.PREPARE_COMMIT, topic_partitions=frozenset({A0}), **ended)
+    assert transactions.add(following, [A0], client_version=2) is BUSY
+    assert transactions.end_and_bump(following, commit=False) == EndTxnResult(BUSY)
 
 
 def test_every_transaction_has_an_epoch_of_its_own_and_so_have_its_markers() -> None:
@@ -215,7 +238,66 @@ def test_the_last_epoch_is_raised_once_more_by_a_fence() -> None:
     assert (result := transactions.init()) is not None
     assert result.error is BUSY
     assert transactions.written == [(A0, 7, MAX_EPOCH, 0, False)]
-    assert transactions.start() == (1000, 0)
+    assert transactions.start() == (1000, 1)
+    assert transactions.end_and_bump((7, LAST_EPOCH), commit=False) == EndTxnResult(UNMAPPED)
+
+
+def test_a_producer_whose_last_epoch_has_timed_out_continues_with_another_id() -> None:
+    """With MAX_EPOCH, which a fence needs, its next transaction could neither be ended nor time out."""
+    transactions = ongoing_at_the_last_epoch()
+    transactions.time.sleep(transactions.metadata().current.timeout_ms + 20_000)
+    given = ProducerIdAndEpoch(1000, 0)
+    assert transactions.end_and_bump((7, LAST_EPOCH), commit=False) == EndTxnResult(OK, given)
+    assert transactions.add(given, [A0], client_version=2) is OK
+    assert transactions.end_and_bump(given, commit=True) == EndTxnResult(OK, ProducerIdAndEpoch(1000, 1))
+
+
+@pytest.mark.parametrize("epoch", [-1, MAX_EPOCH])
+def test_epochs_that_no_producer_has_are_refused(epoch: int) -> None:
+    transactions = new_transactions()
+    transactions.put(S.COMPLETE_ABORT, producer_epoch=epoch, client_transaction_version=2)
+    assert transactions.add((7, epoch), [A0], client_version=2) is FENCED
+    assert transactions.end_and_bump((7, epoch), commit=False) == EndTxnResult(FENCED)
+    assert transactions.end_and_bump((7, epoch - 1), commit=False) == EndTxnResult(FENCED)
+
+
+def test_a_fence_without_another_id_is_tried_again() -> None:
+    transactions = ongoing_at_the_last_epoch()
+    generate = transactions.coordinator._generate_producer_id
+
+    def none_available() -> int:
+        raise Errors.COORDINATOR_LOAD_IN_PROGRESS.exception()
+
+    transactions.coordinator._generate_producer_id = none_available
+    assert (result := transactions.init()) is not None
+    assert result.error is Errors.COORDINATOR_LOAD_IN_PROGRESS
+    assert not transactions.metadata().is_pending
+    transactions.coordinator._generate_producer_id = generate
+    assert transactions.end_and_bump((7, LAST_EPOCH), commit=True) == EndTxnResult(OK, ProducerIdAndEpoch(1000, 0))
+
+
+def test_an_abort_whose_fence_is_gone_waits() -> None:
+    """The partition has left this broker and come back since the fence: the id was loaded anew."""
+    transactions = new_transactions()
+    producer = transactions.start()
+    transactions.add(producer, [A0], client_version=2)
+    results: list[EndTxnResult] = []
+    fenced = ProducerIdAndEpoch(producer.producer_id, producer.epoch + 1)
+    transactions.coordinator.handle_bumped_end(TXN_ID, fenced, False, results.append, from_client=False)
+    assert results == [EndTxnResult(BUSY)]
+    assert transactions.state is S.ONGOING
+
+
+def test_a_fence_that_the_first_version_could_not_write_leads_to_another_id() -> None:
+    transactions = ongoing_at_the_last_epoch()
+    transactions.transaction_version = 1
+    transactions.log.error = Errors.NOT_ENOUGH_REPLICAS
+    transactions.init()
+    assert transactions.metadata().current.producer_epoch == MAX_EPOCH
+    transactions.log.error, transactions.transaction_version = OK, 2
+    assert (result := transactions.init()) is not None
+    assert result.error is BUSY
+    assert transactions.start() == (1000, 1)
 
 
 # ── producers of both kinds ───────────────────────────────────────────────────────────────────────────────────────
