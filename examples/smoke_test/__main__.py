@@ -23,14 +23,14 @@ from examples.smoke_test.driver import Verifier, Writer, numbers_of
 from examples.smoke_test.topology import CONFIGS, smoke_test
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME
-from kafka_lite.streams.kafka_streams import KafkaStreams
+from kafka_lite.streams.kafka_streams import KafkaStreams, State
 
 KEYS, RECORDS_PER_KEY = 10, 500
 VERIFY_MS = 6 * 60 * 1000
 
 
 def process(configs: dict[str, object]) -> int:
-    """Run an instance until it is asked to end."""
+    """Run an instance until it is asked to end. Prints its states, for it may run without a task that prints."""
     asked = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: asked.set())
@@ -41,8 +41,12 @@ def process(configs: dict[str, object]) -> int:
         errors.append(error)
         asked.set()
 
+    def on_state(new: State, old: State) -> None:
+        print(f"{old.name} -> {new.name}", flush=True)
+
     with KafkaStreams(smoke_test(), configs) as streams:
         streams.set_uncaught_exception_handler(on_error)
+        streams.set_state_listener(on_state)
         streams.start()
         while not asked.wait(1):
             pass  # a main thread that waits for longer may not notice a signal
