@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.jvm, pytest.mark.soak, pytest.mark.timeout(300)]
 
 PARTITIONS = 2
 RUNS, RUNNING = "initializing processor: topic=data", "REBALANCING -> RUNNING"
-"""An instance that is ``RUNNING`` has its tasks. Two of eight print nothing, and the last of three gets those at times."""
+"""An instance that is ``RUNNING`` has its tasks. Two of eight print nothing; the last of three may get just those."""
 CLOSED = "SMOKE-TEST-CLIENT-CLOSED"
 LEAVES = {"internal_leave_group_on_close": True, "session_timeout_ms": 60_000}
 """An instance that is closed leaves at once, and a slow one is not taken for dead: what it did would be done twice."""
