@@ -18,7 +18,11 @@ OTHER_CLIENTS = ("kafka", "aiokafka")
 
 @contextmanager
 def garbage_of_other_clients_collected() -> Iterator[None]:
-    """Collect the garbage at the end, if another client has been imported by then."""
+    """Collect the garbage at the end, if another client has been imported by then.
+
+    What is alive then is not gone through again: a process that keeps the syntax trees of all modules, for its
+    structural tests, would otherwise work for two seconds at the end of each file.
+    """
     # pytest keeps log records, which refer to the sockets: as tasks, and in the tracebacks of errors.
     loggers = [logging.getLogger(name) for name in OTHER_CLIENTS]
     levels = [logger.level for logger in loggers]
@@ -31,3 +35,4 @@ def garbage_of_other_clients_collected() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)
             gc.collect()
+        gc.freeze()
