@@ -24,12 +24,13 @@ def another_client(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("another_client")
-def test_garbage_is_collected_and_what_is_alive_is_left_alone_from_then_on() -> None:
-    alive = Node()
+def test_garbage_is_collected_and_what_was_alive_at_the_beginning_is_left_alone() -> None:
+    earlier, alive = weakref.ref(Node()), Node()
     with garbage_of_other_clients_collected():
+        assert earlier() is None
+        assert all(each is not alive for each in gc.get_objects())
         dead = weakref.ref(Node())
     assert dead() is None
-    assert all(each is not alive for each in gc.get_objects())
 
 
 def test_without_another_client_nothing_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
