@@ -5,6 +5,8 @@ Kafka 0.10.2: core/.../log/AbstractIndex.scala (IndexSearchType) · book 6.1.3
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import mmap
 import os
 import struct
@@ -16,10 +18,13 @@ from pathlib import Path
 from typing import ClassVar, Final, Generic, TypeVar
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.log.mapped_indexes import MAPPED_INDEXES
 
 Entry = TypeVar("Entry", bound=tuple[int, ...])  # two ints, but mypyc would turn such an entry into an unnamed tuple
 
 RESERVE_BYTES = 4096
+SCARCE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""The process may not open or map any more files; fewer mapped indexes help."""
 MAX_RELATIVE_OFFSET: Final = 2**31 - 1
 
 
@@ -55,6 +60,9 @@ class AbstractIndex(ABC, Generic[Entry]):
     is opened as if it were full, and a last entry of zeros shows that it was not closed cleanly. There is no checksum
     either. An index contains nothing that is not in the log, so it can always be rebuilt.
 
+    Of a broker with very many segments not all indexes are mapped at once (``MappedIndexes``): one that has been
+    unmapped is mapped again when it is next used.
+
     Offsets are stored relative to the segment's base offset, so that 4 bytes are enough.
     """
 
@@ -79,7 +87,9 @@ class AbstractIndex(ABC, Generic[Entry]):
             self._create()
         else:
             self._cut_off_hole()
-        self._mmap = self._map(self.file.stat().st_size)
+        self._mapping: mmap.mmap | None = None
+        self._is_pinned = False
+        self._map_again()
         self._entries = 0 if newly_created else self._max_entries
         self._reserved_bytes = self.size_in_bytes
 
@@ -96,6 +106,52 @@ class AbstractIndex(ABC, Generic[Entry]):
     @abstractmethod
     def sanity_check(self) -> None:
         """Raise CorruptIndexError if the entries are inconsistent."""
+
+    # -- the mapping -------------------------------------------------------------------------------------------------
+
+    @property
+    def _mmap(self) -> mmap.mmap:
+        """The file in memory; the lock must be held. Raises OSError if it cannot be mapped again."""
+        mapping = self._mapping
+        return mapping if mapping is not None else self._map_again()
+
+    def _map_again(self) -> mmap.mmap:
+        size = self.file.stat().st_size
+        try:
+            mapping = self._map(size)
+        except OSError as error:
+            if error.errno not in SCARCE:
+                raise
+            MAPPED_INDEXES.make_room(self)
+            mapping = self._map(size)
+        return self._use(mapping)
+
+    def _use(self, mapping: mmap.mmap) -> mmap.mmap:
+        old, self._mapping = self._mapping, mapping
+        if old is not None:
+            old.close()
+        MAPPED_INDEXES.add(self)
+        return mapping
+
+    def try_unmap(self) -> bool:
+        """Unmap the file, to map it again when it is next used; false if a thread uses it now.
+
+        What was written to the mapping is in the page cache, like anything that is written to a file.
+        """
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            if self._mapping is not None and not self._is_pinned:
+                self._mapping.close()
+                self._mapping = None
+            return True
+        finally:
+            self._lock.release()
+
+    def _pin(self) -> None:
+        """Never unmap the file from now on: it cannot be mapped again, or must not be."""
+        self._is_pinned = True
+        MAPPED_INDEXES.discard(self)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -228,8 +284,7 @@ class AbstractIndex(ABC, Generic[Entry]):
                 if size > old_size:
                     os.truncate(self.file, old_size)
                 raise
-            self._mmap.close()
-            self._mmap = mapping
+            self._use(mapping)
             self._reserved_bytes = self.size_in_bytes
 
     def trim_to_valid_size(self) -> None:
@@ -239,7 +294,11 @@ class AbstractIndex(ABC, Generic[Entry]):
     def flush(self) -> None:
         """Force the entries to disk."""
         with self._lock:
-            self._mmap.flush()
+            if self._mapping is not None:
+                self._mapping.flush()
+                return
+            with open(self.file, "r+b", buffering=0) as file:
+                os.fsync(file.fileno())
 
     def rename_to(self, file: Path) -> None:
         """Rename the file; the mapping stays valid."""
@@ -250,11 +309,18 @@ class AbstractIndex(ABC, Generic[Entry]):
     def close(self) -> None:
         """Trim and unmap the file; a lookup after that raises ValueError."""
         with self._lock:
+            self._pin()
             os.truncate(self.file, self.size_in_bytes)  # safe under the lock: nobody touches the pages that are cut off
-            self._mmap.close()
+            if self._mapping is None:
+                self._mapping = mmap.mmap(-1, 1)
+            self._mapping.close()
 
     def delete(self) -> None:
         """Delete the file; the mapping is freed with the last reader that still uses this index."""
+        with self._lock, contextlib.suppress(OSError):  # an index that cannot be mapped can be deleted all the same
+            if self._mapping is None:
+                self._map_again()
+            self._pin()
         self.file.unlink(missing_ok=True)
 
     def _create(self) -> None:

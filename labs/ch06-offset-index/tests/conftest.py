@@ -16,11 +16,7 @@ class WatchedIndex(OffsetIndex):
     @property
     def _mmap(self):
         self.without_lock |= self.watched and not self._lock._is_owned()
-        return self.mapping
-
-    @_mmap.setter
-    def _mmap(self, mapping):
-        self.mapping = mapping
+        return super()._mmap
 
 
 @pytest.fixture

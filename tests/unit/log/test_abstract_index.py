@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from kafka_lite.log import abstract_index
 from kafka_lite.log.abstract_index import CorruptIndexError
+from kafka_lite.log.mapped_indexes import MappedIndexes
 from kafka_lite.log.offset_index import OffsetIndex
 
 BASE = 45
@@ -32,7 +34,10 @@ def test_file_is_preallocated_in_whole_entries(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="only Linux lists a process's descriptors")
-def test_an_index_needs_no_descriptor_where_python_can_map_without(tmp_path: Path) -> None:
+def test_an_index_needs_no_descriptor_where_python_can_map_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(abstract_index, "MAPPED_INDEXES", MappedIndexes())  # without those of other tests
     before = len(os.listdir("/proc/self/fd"))
     index = OffsetIndex(tmp_path / "i", 0, 64)
     assert len(os.listdir("/proc/self/fd")) - before == (0 if sys.version_info >= (3, 13) else 1)
