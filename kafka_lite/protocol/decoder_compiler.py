@@ -76,7 +76,10 @@ def too_many(field: str, excess: int) -> SchemaError:
 
 
 def read_unknown_tags(buffer: Buffer, position: int) -> tuple[tuple[RawTaggedField, ...], int]:
-    """Read a section of unknown tagged fields, with its count."""
+    """Read a section of unknown tagged fields, with its count; returns copies of them, and the position after it.
+
+    Raises SchemaError for more than ``MAX_UNKNOWN_TAGS``, IndexError if the buffer ends too early.
+    """
     count, position = read_unsigned_varint(buffer, position)
     if count > MAX_UNKNOWN_TAGS:
         raise too_many("unknown_tagged_fields", count - MAX_UNKNOWN_TAGS)
@@ -89,7 +92,10 @@ def read_unknown_tags(buffer: Buffer, position: int) -> tuple[tuple[RawTaggedFie
 
 
 def read_tag(buffer: Buffer, position: int) -> tuple[int, int, int]:
-    """Read the head of a tagged field: its tag, the position of its value, the position after its value."""
+    """Read the head of a tagged field: its tag, the position of its value, the position after its value.
+
+    Raises SchemaError if the value is longer than the rest of the buffer.
+    """
     tag, position = read_unsigned_varint(buffer, position)
     size, position = read_unsigned_varint(buffer, position)
     if size > len(buffer) - position:
@@ -183,7 +189,12 @@ class _DecoderWriter(SourceWriter):
             self._fixed(kind.code, target)
 
     def _length(self, kind: Sized | Array, field: Field) -> None:
-        """Read a length or count into ``n``, -1 for null."""
+        """Emit the code that reads a length or a count into ``n``, -1 for null.
+
+        A compact one is an unsigned varint, which is one more than ``n``; nearly all have one byte. For a string of
+        more than ``MAX_STRING_BYTES`` bytes the code raises SchemaError. One that is not compact is a number: of the
+        kind's ``length_code``, for an array an int32. It is read together with the numbers before it.
+        """
         code = kind.length_code if isinstance(kind, Sized) else "i"
         if self._is_compact(field):
             self._flush()
@@ -213,6 +224,10 @@ class _DecoderWriter(SourceWriter):
             read()
 
     def _sized(self, kind: Sized, target: str, field: Field) -> None:
+        """Emit the code that reads a string, bytes or records into ``target``, or null if the version allows it.
+
+        The code raises ``bad_length`` for null that is not allowed, and for more bytes than the frame has.
+        """
         self._length(kind, field)
 
         def read() -> None:
@@ -226,6 +241,12 @@ class _DecoderWriter(SourceWriter):
         self._or_null(target, field, read)
 
     def _array(self, kind: Array, target: str, field: Field) -> None:
+        """Emit the code that reads a list of elements into ``target``, or null if the version allows it.
+
+        Before any element is read, the code raises ``bad_length`` for null that is not allowed, and for a count of
+        elements that cannot be in the rest of the frame, each at least one byte; then it takes the room of the
+        elements. Numbers are read by one call of ``struct``, other elements one after the other.
+        """
         self._length(kind, field)
         element_size = wire_types.minimum_size(kind.element, self._version, self._flexible)
 

@@ -88,7 +88,7 @@ def long_array(count: int) -> NoReturn:
 
 
 def write_tagged_fields(add: Callable[[Part], None], fields: Iterable[tuple[int, bytes]]) -> None:
-    """Write a section of tagged fields, ordered by tag."""
+    """Write a section of tagged fields, ordered by tag: their number, then tag, size and value of each."""
     ordered = sorted(fields, key=lambda field: field[0])
     add(unsigned_varint(len(ordered)))
     for tag, data in ordered:

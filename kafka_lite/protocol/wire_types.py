@@ -155,7 +155,11 @@ class RawTaggedField(NamedTuple):
 
 
 def minimum_size(kind: WireType, version: int, flexible: bool) -> int:
-    """The smallest size of a value of the type, in bytes, which bounds the count of an array that is not read yet."""
+    """The smallest size of a value of the type, in bytes, which bounds the count of an array that is not read yet.
+
+    Of a string, bytes, records or array that is the size of its length; of a struct, that of its plain fields in the
+    version, and of the count of tagged fields that ends it in a ``flexible`` one. A nullable struct may be one byte.
+    """
     if isinstance(kind, Primitive):
         return kind.size
     if isinstance(kind, Array):
