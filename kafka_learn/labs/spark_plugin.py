@@ -64,7 +64,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def spark(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def spark_settings() -> dict[str, str]:
+    """Settings of the session beside ``SETTINGS``: a lab's ``conftest.py`` overrides this fixture."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def spark(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory, spark_settings: dict[str, str]
+) -> Iterator[SparkSession]:
     """The session of this check: two cores, UTC, ``format("kafka_lite")`` registered, the learner's functions in it."""
     from kafka_lite.spark.session import SHORT_LIVED_CHECKPOINTS, session
 
@@ -76,7 +84,7 @@ def spark(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory)
     places = {"spark.sql.warehouse.dir": str(folder / "warehouse")}
     if not is_shared():
         places[LOCAL_DIR] = str(folder)
-    settings = SETTINGS | SHORT_LIVED_CHECKPOINTS | places
+    settings = SETTINGS | SHORT_LIVED_CHECKPOINTS | places | spark_settings
     running = session("labs", master=MASTER, config=settings, log_file=folder / "spark.log")
     yield running
     for query in running.streams.active:

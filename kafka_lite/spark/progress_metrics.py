@@ -42,8 +42,9 @@ def offsets_behind_latest(progress: Any, source: int = 0) -> dict[TopicPartition
 
 
 def _offsets(progress: Any, source: int, name: str) -> PartitionOffsets:
-    text = _field(_field(progress, "sources")[source], name)
-    loaded = json.loads(text) if text else None
+    loaded = _field(_field(progress, "sources")[source], name)
+    if isinstance(loaded, str):  # in the progress's own JSON, offsets are JSON too and not a text
+        loaded = json.loads(loaded)
     if not isinstance(loaded, Mapping) or not all(
         isinstance(by_partition, Mapping) for by_partition in loaded.values()
     ):

@@ -10,10 +10,9 @@ import pytest
 
 from kafka_learn.labs.lab import all_labs
 from kafka_learn.source import find_symbol
-from tests.support.lab_forks import lab_forks
 from tests.support.lab_mutants import equal
 from tests.support.stranger_rules import RULES
-from tests.support.tried_mutants import PAGES, changed, noted, try_all, until_first_failure, with_tables
+from tests.support.tried_mutants import PAGES, changed, noted, runner_of, try_all, until_first_failure, with_tables
 
 IN_EACH_RUN = 2
 
@@ -22,8 +21,8 @@ def problems_of(labs):
     """The answers of these labs that pass, are wrong, and are not noted."""
     before, found = noted(), []
     for lab in labs:
-        with lab_forks([lab]) as forks:
-            passing = try_all(lab, until_first_failure(forks.run)).passing
+        with runner_of(lab) as run:
+            passing = try_all(lab, until_first_failure(run)).passing
         found += [f"{lab.name}: {name}" for name in passing if name not in before[lab.name].passing]
     return found
 

@@ -9,16 +9,17 @@ tries the labs whose digest is not in the file: none of their answers may pass t
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from kafka_learn.labs.grader import Runner
-from kafka_learn.labs.lab import Lab, all_labs, find_lab
+from kafka_learn.labs.grader import Runner, jvm_for_checks_of, run_bounded
+from kafka_learn.labs.lab import SPARK, Lab, all_labs, find_lab
 from kafka_learn.source import module_path
 from tests.support.lab_forks import lab_forks
 from tests.support.lab_mutants import equal, mutants, try_mutant
@@ -66,6 +67,17 @@ def try_all(lab: Lab, run: Runner | None) -> Tried:
         if mutant.name not in right and try_mutant(lab, mutant, run).passed:
             passing.append(mutant.name)
     return Tried(digest(lab), dict(made), len(right), passing)
+
+
+@contextlib.contextmanager
+def runner_of(lab: Lab) -> Iterator[Runner]:
+    """What runs checks of a lab: forks; on Spark, whose imports start threads, processes that share a JVM."""
+    if lab.extra == SPARK:
+        with jvm_for_checks_of(lab):
+            yield run_bounded
+    else:
+        with lab_forks([lab]) as forks:
+            yield forks.run
 
 
 def until_first_failure(run: Runner) -> Runner:
@@ -132,8 +144,8 @@ def note(labs: Iterable[Lab]) -> None:
     """Try these labs, note what passes, and write the tables."""
     rows = noted()
     for lab in labs:
-        with lab_forks([lab]) as forks:
-            rows[lab.name] = tried = try_all(lab, until_first_failure(forks.run))
+        with runner_of(lab) as run:
+            rows[lab.name] = tried = try_all(lab, until_first_failure(run))
         sys.stdout.write("\n".join([f"{lab.name}: {len(tried.passing)} pass", *tried.passing]) + "\n")
     ordered = {name: asdict(row) for name, row in sorted(rows.items())}
     NOTED.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -56,6 +56,12 @@ def test_a_source_without_latest_offsets_or_of_another_kind_has_no_metrics() -> 
     assert progress_metrics(progress, 3)["maxOffsetsBehindLatest"] == "1"
 
 
+def test_it_accepts_the_json_of_a_progress_in_which_offsets_are_no_text() -> None:
+    row = source(None, None) | {"endOffset": {"a": {"0": 10}}, "latestOffset": {"a": {"0": 14}}}
+    assert offsets_behind_latest({"sources": [row]}) == {TopicPartition("a", 0): 4}
+    assert progress_metrics({"sources": [RATE | {"endOffset": 5, "latestOffset": 5}]}) == {}
+
+
 def test_it_accepts_the_objects_that_listeners_get() -> None:
     given = {
         "id": "00000000-0000-0000-0000-000000000001",
