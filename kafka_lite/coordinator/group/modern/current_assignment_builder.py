@@ -70,6 +70,12 @@ def _step(
     epoch_of: EpochOf,
     owned: TopicIdPartitions | None,
 ) -> ConsumerGroupMember:
+    """The member after it was told to give up what is not in its target, or else has got what is free.
+
+    It keeps what it is assigned and shall have. As long as it may still own some of the rest, it is asked to give up
+    that rest: UNREVOKED_PARTITIONS, in ``epoch``. Otherwise it is led to the target's epoch, and is assigned each
+    missing partition that has no owner: STABLE if these are all, UNRELEASED_PARTITIONS if not.
+    """
     kept = common(member.assigned, target)
     revoked = without(member.assigned, kept)
     if revoked and _still_owns(owned, revoked):
