@@ -122,6 +122,11 @@ class InFlightState:
             self.lock = None
 
     def _leave(self, to: RecordState, limit: int, undelivered: bool = False) -> None:
+        """Change the state of an acquired record: no member has it any more.
+
+        One that would be available, but was delivered ``limit`` times, is archived, unless it is ``undelivered``: then
+        its last delivery does not count. The deliveries of a record that is archived stay as they are.
+        """
         if to is RecordState.AVAILABLE and not undelivered and self.delivery_count >= limit:
             to = RecordState.ARCHIVED
         self._enter(to)
