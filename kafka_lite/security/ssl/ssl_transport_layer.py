@@ -50,7 +50,17 @@ _REFUSALS = ("ALERT_UNKNOWN_CA", "ALERT_ACCESS_DENIED", "ALERT_DECRYPT_ERROR")
 class SslTransportLayer(TransportLayer):
     """One connection's engine."""
 
-    __slots__ = ("_encrypted", "_incoming", "_is_client", "_outgoing", "_principal_of", "_ready", "_ssl")
+    __slots__ = (
+        "_encrypted",
+        "_has_ended",
+        "_incoming",
+        "_is_client",
+        "_outgoing",
+        "_principal_of",
+        "_ready",
+        "_ssl",
+        "_unsent",
+    )
 
     def __init__(
         self,
@@ -76,7 +86,9 @@ class SslTransportLayer(TransportLayer):
             server_hostname=server_hostname,
         )
         self._ready = False
-        self._encrypted = 0  # bytes of the send in progress that are in ``_outgoing`` and not yet with the kernel
+        self._has_ended = False  # whether the peer has said that nothing follows, which the next read reports
+        self._unsent = memoryview(b"")  # encrypted bytes that the kernel has not taken; ``_outgoing`` follows them
+        self._encrypted = 0  # bytes of the send in progress, before encryption, that are not yet with the kernel
 
     @property
     def peer_certificate(self) -> bytes | None:
@@ -143,15 +155,14 @@ class SslTransportLayer(TransportLayer):
 
     def _flush(self) -> bool:
         """Hand encrypted bytes to the kernel; false if it does not take all of them now."""
-        while self._outgoing.pending:
-            data = self._outgoing.read()
+        while self._unsent or self._outgoing.pending:
+            data = self._unsent or memoryview(self._outgoing.read())
             try:
                 sent = self.sock.send(data)
             except BlockingIOError:
                 sent = 0
-            if sent < len(data):
-                rest = data[sent:]
-                self._outgoing.write(rest)
+            self._unsent = data[sent:]
+            if self._unsent:
                 return False
         return True
 
@@ -163,14 +174,22 @@ class SslTransportLayer(TransportLayer):
         """
         room, size = memoryview(buffer), len(buffer)
         read: Any = self._ssl.read  # it returns a number, which typeshed, and so mypyc, does not know
-        count, filled = 0, False
+        count, filled, incoming = 0, False, self._incoming
         self.has_buffered_bytes = False
         while count < size:
+            # The engine says that it has nothing with an exception, which costs more than a record of a kilobyte.
+            if not incoming.pending and not self._ssl.pending() and not self._has_ended:
+                if filled or not self._fill_after(count):
+                    return count
+                filled = True
             try:
-                # A record at a time, and librdkafka writes two for each of its records: nothing else is in this loop.
-                while count < size and (decrypted := read(size - count, room[count:])):
+                # A record at a time, and librdkafka writes two for each of its records: no more is in this loop.
+                while decrypted := read(size - count, room[count:]):
                     count += decrypted
-                break
+                    if count == size or not incoming.pending:
+                        break
+                else:
+                    break
             except ssl.SSLWantReadError:
                 if filled or not self._fill_after(count):
                     return count
@@ -181,6 +200,7 @@ class SslTransportLayer(TransportLayer):
                 self._raise_if_refused(error)
                 raise
         if count < size:  # the peer has ended the stream
+            self._has_ended = True
             if count:
                 return count  # the next call reports the end
             raise ConnectionError(errno.ECONNRESET, "the peer closed the connection")
@@ -216,15 +236,17 @@ class SslTransportLayer(TransportLayer):
         The send advances only when its encrypted bytes are out, so that nobody takes it for completed before. Raises as
         ``recv_into`` does.
         """
-        while self._flush_or_hear():
-            send.advance(self._encrypted)
-            self._encrypted = 0
+        while True:
+            if self._unsent or self._outgoing.pending:
+                if not self._flush_or_hear():
+                    return False
+                send.advance(self._encrypted)
+                self._encrypted = 0
             if send.completed:
                 return True
             data = send.peek(ENCRYPT_BYTES)
             self._ssl.write(data)
             self._encrypted = len(data)
-        return False
 
     def _flush_or_hear(self) -> bool:
         """``_flush``; if the peer has gone, its last words say why."""

@@ -415,6 +415,42 @@ def test_an_end_of_the_stream_without_goodbye_is_noticed(ends: Callable[..., End
         pair.server.recv_into(bytearray(100))
 
 
+def test_a_goodbye_behind_bytes_is_an_end_though_the_socket_stays_open(ends: Callable[..., Ends]) -> None:
+    pair = ends()
+    pair.shake()
+    assert pair.client.write(send_of(b"last"))
+    with contextlib.suppress(ssl.SSLWantReadError):
+        pair.client._ssl.unwrap()
+    pair.client._flush()
+    buffer = bytearray(100)
+    assert pair.server.recv_into(buffer) == 8
+    with pytest.raises(ConnectionError):
+        pair.server.recv_into(buffer)
+
+
+def test_a_read_that_finds_all_records_decrypted_asks_the_engine_no_more(
+    ends: Callable[..., Ends], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = ends()
+    pair.shake()
+    engine, asked = pair.server._ssl, list[int]()
+
+    class Counting:
+        def read(self, size: int, room: memoryview) -> int:
+            asked.append(size)
+            return engine.read(size, room)  # type: ignore[return-value]
+
+        def pending(self) -> int:
+            return engine.pending()
+
+    monkeypatch.setattr(pair.server, "_ssl", Counting())
+    for part in (b"first", b"second"):
+        assert pair.client.write(send_of(part))
+    assert pair.server.recv_into(bytearray(100)) == 4 + 5 + 4 + 6
+    assert pair.server.recv_into(bytearray(100)) == 0
+    assert asked == [100, 91]
+
+
 def test_a_goodbye_is_an_end(ends: Callable[..., Ends]) -> None:
     pair = ends()
     pair.shake()
