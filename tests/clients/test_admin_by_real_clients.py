@@ -22,6 +22,7 @@ from kafka.admin import NewTopic as PyNewTopic
 from kafka.errors import TopicAlreadyExistsError
 
 from kafka_lite.testing.cluster import Cluster
+from tests.support.patience import patient_s
 
 
 @pytest.fixture(scope="module")
@@ -37,22 +38,22 @@ def confluent(cluster):
 
 def result(futures):
     ((_, future),) = futures.items()
-    return future.result(timeout=60)
+    return future.result(timeout=patient_s(60))
 
 
 def test_confluent_kafka_manages_topics(confluent, cluster):
     wish = NewTopic("confluent", num_partitions=3, replication_factor=1, config={"retention.ms": "1000"})
     result(confluent.create_topics([wish]))
-    topic = confluent.list_topics("confluent", timeout=60).topics["confluent"]
+    topic = confluent.list_topics("confluent", timeout=patient_s(60)).topics["confluent"]
     assert sorted(topic.partitions) == [0, 1, 2]
     assert {partition.leader for partition in topic.partitions.values()} == {0}
     result(confluent.create_partitions([NewPartitions("confluent", 5)]))
-    assert len(confluent.list_topics("confluent", timeout=60).topics["confluent"].partitions) == 5
+    assert len(confluent.list_topics("confluent", timeout=patient_s(60)).topics["confluent"].partitions) == 5
     with pytest.raises(KafkaException) as caught:
         result(confluent.create_topics([wish]))
     assert caught.value.args[0].name() == "TOPIC_ALREADY_EXISTS"
     result(confluent.delete_topics(["confluent"], operation_timeout=30))
-    assert "confluent" not in confluent.list_topics(timeout=60).topics
+    assert "confluent" not in confluent.list_topics(timeout=patient_s(60)).topics
 
 
 def test_confluent_kafka_manages_configs(confluent, cluster):
@@ -81,7 +82,7 @@ def test_confluent_kafka_manages_configs(confluent, cluster):
 
 
 def test_confluent_kafka_describes_the_cluster(confluent, cluster):
-    described = confluent.describe_cluster().result(timeout=60)
+    described = confluent.describe_cluster().result(timeout=patient_s(60))
     assert described.cluster_id == cluster.server.cluster_id
     assert described.controller.id == 0
     assert [node.id for node in described.nodes] == [0]

@@ -17,6 +17,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from tests.support.patience import patient_s
 from tests.support.times import AN_HOUR_AGO_MS
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
@@ -37,7 +38,7 @@ def topic(admin: AdminClient) -> str:
 
 def create(admin: AdminClient, *topics: NewTopic) -> None:
     for future in admin.create_topics(list(topics), operation_timeout=30).values():
-        future.result(60)
+        future.result(patient_s(60))
 
 
 def read_all(bootstrap: str, topic: str, partitions: int, count: int, **config: object) -> list[tuple[int, int, bytes]]:
@@ -47,7 +48,7 @@ def read_all(bootstrap: str, topic: str, partitions: int, count: int, **config: 
     found = []
     try:
         while len(found) < count:
-            message = consumer.poll(60)
+            message = consumer.poll(patient_s(60))
             assert message is not None, f"only {len(found)} of {count} messages came"
             assert message.error() is None, message.error()
             found.append((message.partition(), message.offset(), message.value()))
@@ -66,7 +67,7 @@ def test_produced_records_are_read_back(bootstrap: str, topic: str, codec: str, 
         producer.produce(
             topic, value, partition=i % 2, on_delivery=lambda error, message: reports.append((error, message))
         )
-    assert producer.flush(60) == 0
+    assert producer.flush(patient_s(60)) == 0
     assert len(reports) == len(values)
     assert [error for error, _ in reports if error is not None] == []
     found = read_all(bootstrap, topic, 2, len(values))
@@ -84,7 +85,7 @@ def test_idempotent_producers_get_different_ids(bootstrap: str, topic: str, code
         producer = Producer({**config, "batch.num.messages": 7, "linger.ms": 1})
         for i in range(200):
             producer.produce(topic, b"%d" % i, partition=0, on_delivery=lambda error, _: errors.append(error))
-        assert producer.flush(60) == 0
+        assert producer.flush(patient_s(60)) == 0
     assert errors == [None] * 400
     assert [value for _, _, value in read_all(bootstrap, topic, 1, 400)] == [b"%d" % i for i in range(200)] * 2
 
@@ -93,10 +94,10 @@ def test_keys_headers_timestamps_and_tombstones(bootstrap: str, topic: str) -> N
     producer = Producer({"bootstrap.servers": bootstrap})
     producer.produce(topic, None, key=b"gone", partition=0, timestamp=AN_HOUR_AGO_MS)
     producer.produce(topic, b"", key="schlüssel", partition=0, headers=[("a", b"1"), ("a", None), ("ü", b"")])
-    producer.flush(60)
+    producer.flush(patient_s(60))
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused"})
     consumer.assign([TopicPartition(topic, 0, 0)])
-    first, second = (consumer.poll(60) for _ in range(2))
+    first, second = (consumer.poll(patient_s(60)) for _ in range(2))
     assert first.value() is None
     assert first.key() == b"gone"
     assert first.timestamp() == (1, AN_HOUR_AGO_MS)
@@ -109,15 +110,15 @@ def test_offsets_by_timestamp_and_watermarks(bootstrap: str, admin: AdminClient,
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 0})
     for i in range(10):
         producer.produce(topic, b"v", partition=0, timestamp=AN_HOUR_AGO_MS + 1000 * i)
-        producer.flush(60)
+        producer.flush(patient_s(60))
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused"})
-    assert consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=60) == (0, 10)
+    assert consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=patient_s(60)) == (0, 10)
     asked = [TopicPartition(topic, 0, AN_HOUR_AGO_MS + 4500), TopicPartition(topic, 1, 0)]
-    by_time = consumer.offsets_for_times(asked, timeout=60)
+    by_time = consumer.offsets_for_times(asked, timeout=patient_s(60))
     assert [partition.offset for partition in by_time] == [5, -1]
     consumer.close()
     spec = {TopicPartition(topic, 0): OffsetSpec.max_timestamp()}
-    latest = admin.list_offsets(spec)[TopicPartition(topic, 0)].result(60)
+    latest = admin.list_offsets(spec)[TopicPartition(topic, 0)].result(patient_s(60))
     assert (latest.offset, latest.timestamp) == (9, AN_HOUR_AGO_MS + 9000)
 
 
@@ -128,8 +129,8 @@ def test_a_poll_waits_for_new_messages(bootstrap: str, topic: str) -> None:
     assert consumer.poll(0.5) is None
     producer = Producer({"bootstrap.servers": bootstrap})
     producer.produce(topic, b"late", partition=0)
-    producer.flush(60)
-    message = consumer.poll(60)
+    producer.flush(patient_s(60))
+    message = consumer.poll(patient_s(60))
     assert message is not None
     assert message.value() == b"late"
     consumer.close()
@@ -138,7 +139,7 @@ def test_a_poll_waits_for_new_messages(bootstrap: str, topic: str) -> None:
 def test_an_offset_out_of_range_is_an_error(bootstrap: str, topic: str) -> None:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused", "auto.offset.reset": "error"})
     consumer.assign([TopicPartition(topic, 0, 99)])
-    message = consumer.poll(60)
+    message = consumer.poll(patient_s(60))
     assert message is not None
     assert message.error().code() == KafkaError._AUTO_OFFSET_RESET
     consumer.close()
@@ -148,7 +149,7 @@ def test_topics_are_created_on_first_use(bootstrap: str) -> None:
     name = f"confluent-auto-{next(_names)}"
     producer = Producer({"bootstrap.servers": bootstrap})
     producer.produce(name, b"hello")
-    assert producer.flush(60) == 0
+    assert producer.flush(patient_s(60)) == 0
     assert [value for _, _, value in read_all(bootstrap, name, 1, 1)] == [b"hello"]
 
 
@@ -156,13 +157,13 @@ def test_a_message_that_is_too_large_is_rejected(bootstrap: str, topic: str) -> 
     errors: list[KafkaError | None] = []
     producer = Producer({"bootstrap.servers": bootstrap, "message.max.bytes": 3_000_000})
     producer.produce(topic, b"x" * 2_000_000, on_delivery=lambda error, _: errors.append(error))
-    producer.flush(60)
+    producer.flush(patient_s(60))
     assert [error.code() for error in errors if error is not None] == [KafkaError.MSG_SIZE_TOO_LARGE]
 
 
 class TestAdmin:
     def test_cluster_is_described(self, admin: AdminClient) -> None:
-        description = admin.describe_cluster().result(60)
+        description = admin.describe_cluster().result(patient_s(60))
         assert [node.id for node in description.nodes] == [0]
         assert description.controller.id == 0
         assert len(description.cluster_id) == 22
@@ -170,17 +171,17 @@ class TestAdmin:
     def test_a_topic_is_created_enlarged_and_deleted(self, admin: AdminClient) -> None:
         name = f"confluent-life-{next(_names)}"
         create(admin, NewTopic(name, 3, 1, config={"cleanup.policy": "compact"}))
-        metadata = admin.list_topics(name, timeout=60).topics[name]
+        metadata = admin.list_topics(name, timeout=patient_s(60)).topics[name]
         assert {p: part.leader for p, part in metadata.partitions.items()} == {0: 0, 1: 0, 2: 0}
         with pytest.raises(KafkaException) as exists:
             create(admin, NewTopic(name, 1, 1))
         assert exists.value.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS
-        admin.create_partitions([NewPartitions(name, 5)])[name].result(60)
-        assert len(admin.list_topics(name, timeout=60).topics[name].partitions) == 5
-        admin.delete_topics([name], operation_timeout=30)[name].result(60)
-        assert name not in admin.list_topics(timeout=60).topics
+        admin.create_partitions([NewPartitions(name, 5)])[name].result(patient_s(60))
+        assert len(admin.list_topics(name, timeout=patient_s(60)).topics[name].partitions) == 5
+        admin.delete_topics([name], operation_timeout=30)[name].result(patient_s(60))
+        assert name not in admin.list_topics(timeout=patient_s(60)).topics
         create(admin, NewTopic(name, 1, 1))
-        assert len(admin.list_topics(name, timeout=60).topics[name].partitions) == 1
+        assert len(admin.list_topics(name, timeout=patient_s(60)).topics[name].partitions) == 1
 
     @pytest.mark.parametrize(
         ("new", "code"),
@@ -201,13 +202,13 @@ class TestAdmin:
 
     def test_configs_are_described_and_altered(self, admin: AdminClient, topic: str) -> None:
         resource = ConfigResource(ResourceType.TOPIC, topic)
-        described = admin.describe_configs([resource])[resource].result(60)
+        described = admin.describe_configs([resource])[resource].result(patient_s(60))
         assert described["retention.ms"].value == "604800000"
         assert described["retention.ms"].is_default
         change = ConfigEntry("retention.ms", "1000", incremental_operation=AlterConfigOpType.SET)
         resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[change])
-        admin.incremental_alter_configs([resource])[resource].result(60)
-        described = admin.describe_configs([resource])[resource].result(60)
+        admin.incremental_alter_configs([resource])[resource].result(patient_s(60))
+        described = admin.describe_configs([resource])[resource].result(patient_s(60))
         assert described["retention.ms"].value == "1000"
         assert not described["retention.ms"].is_default
 
@@ -215,10 +216,10 @@ class TestAdmin:
         producer = Producer({"bootstrap.servers": bootstrap})
         for i in range(10):
             producer.produce(topic, b"%d" % i, partition=0)
-        producer.flush(60)
+        producer.flush(patient_s(60))
         asked = TopicPartition(topic, 0, 4)
-        deleted = admin.delete_records([asked])[asked].result(60)
+        deleted = admin.delete_records([asked])[asked].result(patient_s(60))
         assert deleted.low_watermark == 4
         consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused"})
-        assert consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=60) == (4, 10)
+        assert consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=patient_s(60)) == (4, 10)
         consumer.close()

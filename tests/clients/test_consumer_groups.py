@@ -15,6 +15,7 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.group_members import AiokafkaMember, ConfluentMember, KafkaPythonMember, Member
+from tests.support.patience import patient_s
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
@@ -75,7 +76,7 @@ def test_members_of_three_libraries_share_one_group(cluster: Cluster, topic: str
     eventually(lambda: sum(len(member.values) for member in mixed) >= 120, lambda: [m.values for m in mixed])
     assert set().union(*(member.values for member in mixed)) == set(range(120))
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    group = admin.describe_consumer_groups(["mixed"])["mixed"].result(60)
+    group = admin.describe_consumer_groups(["mixed"])["mixed"].result(patient_s(60))
     assert (group.state.name, group.partition_assignor, len(group.members)) == ("STABLE", "range", 3)
     assert RangePartitionAssignor.name == "range"
 
@@ -100,18 +101,20 @@ def test_an_administrator_describes_and_alters_groups(cluster: Cluster, topic: s
     produce(cluster, topic, range(6))
     with ConfluentMember(cluster.bootstrap_servers, "administered", topic) as member:
         eventually(lambda: len(member.values) == 6, lambda: member.values)
-        listed = {group.group_id: group for group in admin.list_consumer_groups().result(60).valid}
+        listed = {group.group_id: group for group in admin.list_consumer_groups().result(patient_s(60)).valid}
         assert (listed["administered"].state.name, listed["administered"].is_simple_consumer_group) == ("STABLE", False)
-        assert "NON_EMPTY_GROUP" in str(admin.delete_consumer_groups(["administered"])["administered"].exception(20))
+        assert "NON_EMPTY_GROUP" in str(
+            admin.delete_consumer_groups(["administered"])["administered"].exception(patient_s(20))
+        )
     asked = ConsumerGroupTopicPartitions("administered")
-    offsets = admin.list_consumer_group_offsets([asked])["administered"].result(60).topic_partitions
+    offsets = admin.list_consumer_group_offsets([asked])["administered"].result(patient_s(60)).topic_partitions
     assert sorted((tp.partition, tp.offset) for tp in offsets) == [(p, 1) for p in range(PARTITIONS)]
     wanted = ConsumerGroupTopicPartitions("administered", [TopicPartition(topic, 0, 0)])
-    admin.alter_consumer_group_offsets([wanted])["administered"].result(60)
+    admin.alter_consumer_group_offsets([wanted])["administered"].result(patient_s(60))
     with ConfluentMember(cluster.bootstrap_servers, "administered", topic) as member:
         eventually(lambda: member.values == [0], lambda: member.values)
-    assert admin.delete_consumer_groups(["administered"])["administered"].result(60) is None
-    listed = {group.group_id for group in admin.list_consumer_groups().result(60).valid}
+    assert admin.delete_consumer_groups(["administered"])["administered"].result(patient_s(60)) is None
+    listed = {group.group_id for group in admin.list_consumer_groups().result(patient_s(60)).valid}
     assert "administered" not in listed
 
 

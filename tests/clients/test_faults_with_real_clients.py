@@ -18,7 +18,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.messages.api_08_offset_commit import OffsetCommitRequest
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.fault import Fault
-from tests.support.patience import Patience
+from tests.support.patience import Patience, patient_s
 
 pytestmark = [
     pytest.mark.soak,
@@ -62,7 +62,7 @@ def with_confluent_kafka(broker: Cluster, topic: str, values: list[bytes], idemp
     failures: list[object] = []
     for value in values:
         producer.produce(topic, value, on_delivery=lambda error, _message: error and failures.append(error))
-        producer.flush(60)
+        producer.flush(patient_s(60))
     assert len(producer) == 0
     assert failures == []
 
@@ -96,7 +96,7 @@ def with_kafka_python(broker: Cluster, topic: str, values: list[bytes], idempote
         delivery_timeout_ms=60_000,
     )
     for value in values:
-        producer.send(topic, value).get(60)
+        producer.send(topic, value).get(patient_s(60))
     producer.close()
 
 

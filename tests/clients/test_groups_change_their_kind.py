@@ -20,6 +20,7 @@ from tests.support.group_members import (
     OurMember,
 )
 from tests.support.group_watcher import GroupWatcher
+from tests.support.patience import patient_s
 
 PARTITIONS = 6
 QUICK = {
@@ -54,7 +55,9 @@ def test_each_record_is_read_once_while_members_are_switched(
     ever: list[Member] = []
 
     def kind() -> ConsumerGroupType:
-        return next(each.type for each in admin.list_consumer_groups().result(60).valid if each.group_id == name)
+        return next(
+            each.type for each in admin.list_consumer_groups().result(patient_s(60)).valid if each.group_id == name
+        )
 
     with ExitStack() as stack:
 

@@ -15,6 +15,7 @@ from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.group_members import ConfluentMember, ModernConfluentMember
 from tests.support.kafka_tools import our_tool, words
+from tests.support.patience import patient_s
 
 PARTITIONS = 6
 QUICK = {
@@ -73,9 +74,9 @@ def test_an_administrator_sees_both_kinds_of_groups(modern: Cluster, topic: str)
         ConfluentMember(modern.bootstrap_servers, "old", topic) as old,
     ):
         eventually(lambda: len(new.partitions) == len(old.partitions) == PARTITIONS, lambda: new.partitions)
-        groups = {group.group_id: group.type for group in admin.list_consumer_groups().result(60).valid}
+        groups = {group.group_id: group.type for group in admin.list_consumer_groups().result(patient_s(60)).valid}
         assert (groups["new"], groups["old"]) == (ConsumerGroupType.CONSUMER, ConsumerGroupType.CLASSIC)
-        described = admin.describe_consumer_groups(["new"])["new"].result(60)
+        described = admin.describe_consumer_groups(["new"])["new"].result(patient_s(60))
         assert (described.state.name, described.partition_assignor) == ("STABLE", "uniform")
         (member,) = described.members
         assert (member.client_id, len(member.assignment.topic_partitions)) == ("n", PARTITIONS)
@@ -107,8 +108,8 @@ def test_a_group_is_deleted_when_its_members_have_left(modern: Cluster, topic: s
     with ModernConfluentMember(modern.bootstrap_servers, "deleted", topic) as member:
         eventually(lambda: len(member.values) == 6, lambda: member.values)
         with pytest.raises(Exception, match=r"NON_EMPTY_GROUP|not empty"):
-            admin.delete_consumer_groups(["deleted"])["deleted"].result(60)
-    admin.delete_consumer_groups(["deleted"])["deleted"].result(60)
+            admin.delete_consumer_groups(["deleted"])["deleted"].result(patient_s(60))
+    admin.delete_consumer_groups(["deleted"])["deleted"].result(patient_s(60))
     with ModernConfluentMember(modern.bootstrap_servers, "deleted", topic) as again:
         eventually(lambda: len(again.values) == 6, lambda: again.values)
 
@@ -117,7 +118,7 @@ def test_new_partitions_are_read(modern: Cluster, topic: str) -> None:
     admin = AdminClient({"bootstrap.servers": modern.bootstrap_servers})
     with ModernConfluentMember(modern.bootstrap_servers, "grows", topic) as member:
         eventually(lambda: len(member.partitions) == PARTITIONS, lambda: member.partitions)
-        admin.create_partitions([NewPartitions(topic, PARTITIONS + 2)])[topic].result(60)
+        admin.create_partitions([NewPartitions(topic, PARTITIONS + 2)])[topic].result(patient_s(60))
         eventually(lambda: len(member.partitions) == PARTITIONS + 2, lambda: member.partitions)
 
 
@@ -140,7 +141,7 @@ def test_a_static_member_is_back_without_a_rebalance(modern: Cluster, topic: str
     admin = AdminClient({"bootstrap.servers": modern.bootstrap_servers})
 
     def epochs() -> list[tuple[str | None, int]]:
-        members = admin.describe_consumer_groups(["static"])["static"].result(60).members
+        members = admin.describe_consumer_groups(["static"])["static"].result(patient_s(60)).members
         return sorted((member.group_instance_id, len(member.assignment.topic_partitions)) for member in members)
 
     def run(consumer: Consumer) -> set[int]:

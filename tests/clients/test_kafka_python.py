@@ -8,6 +8,7 @@ import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
 
+from tests.support.patience import patient_s
 from tests.support.times import AN_HOUR_AGO_MS
 
 _names = itertools.count()
@@ -30,8 +31,8 @@ def test_produced_records_are_read_back(bootstrap: str, topic: str, codec: str |
     producer = KafkaProducer(bootstrap_servers=bootstrap, compression_type=codec, acks="all", linger_ms=20)
     values = [b"%d-" % i + b"x" * (i % 300) for i in range(300)]
     sent = [producer.send(topic, value, partition=i % 2) for i, value in enumerate(values)]
-    producer.flush(60)
-    assert [future.get(60).offset for future in sent] == [i // 2 for i in range(300)]
+    producer.flush(patient_s(60))
+    assert [future.get(patient_s(60)).offset for future in sent] == [i // 2 for i in range(300)]
     producer.close()
     consumer = KafkaConsumer(bootstrap_servers=bootstrap, consumer_timeout_ms=60_000)
     partitions = [TopicPartition(topic, p) for p in range(2)]
@@ -49,7 +50,7 @@ def test_offsets_by_timestamp_beginning_and_end(bootstrap: str, topic: str) -> N
     producer = KafkaProducer(bootstrap_servers=bootstrap)
     first_ms = AN_HOUR_AGO_MS
     for i in range(5):
-        producer.send(topic, b"v", partition=0, timestamp_ms=first_ms + 1000 * i).get(60)
+        producer.send(topic, b"v", partition=0, timestamp_ms=first_ms + 1000 * i).get(patient_s(60))
     producer.close()
     partition = TopicPartition(topic, 0)
     consumer = KafkaConsumer(bootstrap_servers=bootstrap)

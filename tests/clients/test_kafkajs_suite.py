@@ -83,7 +83,7 @@ def create_user(bootstrap: str) -> None:
         for kind, password in kinds.items()
     ]
     for future in admin.alter_user_scram_credentials(changes).values():
-        future.result(30)
+        future.result(patient_s(30))
 
 
 def bring_to(suite: Path, ports: dict[str, str]) -> None:

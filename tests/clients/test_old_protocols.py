@@ -10,6 +10,8 @@ import pytest
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.support.patience import patient_s
+
 # kafka-python leaves the sockets of its bootstrap connections to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
@@ -22,7 +24,7 @@ def topic(bootstrap: str) -> str:
     name = f"old-protocols-{next(_names)}"
     admin = AdminClient({"bootstrap.servers": bootstrap})
     for future in admin.create_topics([NewTopic(name, 1, 1)]).values():
-        future.result(60)
+        future.result(patient_s(60))
     return name
 
 
@@ -47,12 +49,12 @@ def test_librdkafka_configured_for_an_old_broker(bootstrap: str, topic: str, ver
 
     for value in values():
         producer.produce(topic, value, partition=0, on_delivery=on_delivery)
-    assert producer.flush(60) == 0
+    assert producer.flush(patient_s(60)) == 0
     assert errors == []
     assert sorted(offsets) == list(range(COUNT))
     consumer = Consumer({**config, "group.id": "unused", "enable.auto.commit": False})
     consumer.assign([TopicPartition(topic, 0, 7)])
-    messages = consumer.consume(COUNT - 7, 20)
+    messages = consumer.consume(COUNT - 7, patient_s(20))
     consumer.close()
     if version < "0.10":
         assert {message.timestamp()[0] for message in messages} == {TIMESTAMP_NOT_AVAILABLE}
@@ -71,7 +73,7 @@ def test_kafka_python_configured_for_brokers_of_every_age(
     more: dict[str, Any] = {"enable_idempotence": False} if version >= (0, 11) else {}
     producer = kafka.KafkaProducer(**config, **more, compression_type=codec, linger_ms=20)
     sent = [producer.send(topic, value=value, partition=0) for value in values()]
-    assert [future.get(20).offset for future in sent] == list(range(COUNT))
+    assert [future.get(patient_s(20)).offset for future in sent] == list(range(COUNT))
     producer.close()
     consumer = kafka.KafkaConsumer(**config, group_id=None, consumer_timeout_ms=10_000)
     partition = kafka.TopicPartition(topic, 0)

@@ -19,6 +19,7 @@ from tests.support.eventually import eventually
 from tests.support.group_members import Member, ModernConfluentMember, ModernOurMember
 from tests.support.group_watcher import GroupWatcher
 from tests.support.kafka_tools import our_tool, words
+from tests.support.patience import patient_s
 
 PARTITIONS = 6
 QUICK = {
@@ -190,7 +191,7 @@ def test_the_tools_take_the_protocol_and_show_the_member(cluster: Cluster, topic
     which = ["--topic", topic, "--from-beginning", "--group", "console", "--max-messages", "1"]
     read = subprocess.run(
         [*tool, *which, "--consumer-property", "group.protocol=consumer"],
-        capture_output=True, text=True, timeout=60, check=True,
+        capture_output=True, text=True, timeout=patient_s(60), check=True,
     )  # fmt: skip
     assert read.stdout == "hello\n"
     with consumer(cluster, "shown", client_id="c") as reader:

@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from kafka_lite.testing import Cluster
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 TOPIC = "again"
 SENT = re.compile(r"Sent (\w+)Request \(v(\d+)")
@@ -50,10 +51,10 @@ def test_librdkafka_reads_a_topic_that_was_made_again_from_its_beginning(cluster
     )  # fmt: skip
     consumer.subscribe([TOPIC])
     for values in ([b"a0", b"a1", b"a2"], [b"b0"]):
-        admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(30)
+        admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(patient_s(30))
         for value in values:
             producer.produce(TOPIC, value)
-        assert producer.flush(30) == 0
+        assert producer.flush(patient_s(30)) == 0
         read: list[bytes] = []
 
         def has_read_all(read: list[bytes] = read, values: list[bytes] = values) -> bool:
@@ -63,6 +64,6 @@ def test_librdkafka_reads_a_topic_that_was_made_again_from_its_beginning(cluster
             return read == values
 
         eventually(has_read_all)
-        admin.delete_topics([TOPIC])[TOPIC].result(30)
+        admin.delete_topics([TOPIC])[TOPIC].result(patient_s(30))
     consumer.close()
     assert max(version for name, version in versions.sent if name == "Fetch") >= 13

@@ -42,6 +42,7 @@ from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 from tests.support.controllers import new_controller
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 SETTINGS = {
     "zookeeper.connect": "x",
@@ -118,17 +119,17 @@ class OneBroker:
     def create(self, *topics, timeout_ms=60_000, validate_only=False):
         answers = queue.Queue()
         self.admin.create_topics(timeout_ms, topics, validate_only, self.mutations, answers.put)
-        return answers.get(timeout=60)
+        return answers.get(timeout=patient_s(60))
 
     def delete(self, *topics, timeout_ms=60_000):
         answers = queue.Queue()
         self.admin.delete_topics(timeout_ms, topics, self.mutations, answers.put)
-        return answers.get(timeout=60)
+        return answers.get(timeout=patient_s(60))
 
     def enlarge(self, *topics, validate_only=False):
         answers = queue.Queue()
         self.admin.create_partitions(60_000, topics, validate_only, self.mutations, answers.put)
-        return answers.get(timeout=60)
+        return answers.get(timeout=patient_s(60))
 
 
 @pytest.fixture(scope="module")
@@ -432,11 +433,11 @@ def test_altering_a_topic_config_changes_its_logs(broker):
     assert broker.zk.get_entity_config("topics/altered") == {"retention.ms": "5"}
     assert error_of(alter(broker, TOPIC_RESOURCE, "altered", segment_bytes="1000")) is Errors.NONE
     assert broker.zk.get_entity_config("topics/altered") == {"segment.bytes": "1000"}
-    name, config = broker.topic_configs.get(timeout=60)
+    name, config = broker.topic_configs.get(timeout=patient_s(60))
     assert (name, config.segment_bytes, config.retention_ms) == ("altered", 1000, 3_600_000)
     result = increment(broker, TOPIC_RESOURCE, "altered", (2, "cleanup.policy", "compact"), (1, "segment.bytes", None))
     assert error_of(result) is Errors.NONE
-    name, config = broker.topic_configs.get(timeout=60)
+    name, config = broker.topic_configs.get(timeout=patient_s(60))
     assert (config.cleanup_policy, config.segment_bytes) == (["delete", "compact"], 1 << 30)
     result = increment(broker, TOPIC_RESOURCE, "altered", (0, "retention.ms", "7"), validate_only=True)
     assert error_of(result) is Errors.NONE
@@ -449,7 +450,7 @@ def test_a_list_is_appended_to_what_the_broker_has_by_default(broker):
     assert error_of(increment(broker, TOPIC_RESOURCE, "lists", (2, "cleanup.policy", "delete"))) is Errors.NONE
     assert broker.zk.get_entity_config("topics/lists") == {"cleanup.policy": "compact,delete"}
     broker.dynamic.update_default({})
-    broker.topic_configs.get(timeout=60)
+    broker.topic_configs.get(timeout=patient_s(60))
 
 
 @pytest.mark.parametrize(
@@ -498,7 +499,7 @@ def test_the_controller_is_notified_if_a_topic_enables_unclean_election(broker):
     broker.create(topic("tidy"), topic("untidy"))
     for name, value in (("tidy", "false"), ("untidy", "true")):
         assert error_of(alter(broker, TOPIC_RESOURCE, name, unclean_leader_election_enable=value)) is Errors.NONE
-    assert broker.elections.get(timeout=60) == "untidy"
+    assert broker.elections.get(timeout=patient_s(60)) == "untidy"
     assert broker.elections.empty()
 
 
@@ -522,6 +523,6 @@ def test_a_malformed_notification_does_not_block_the_next(broker, caplog):
     while not broker.topic_configs.empty():
         broker.topic_configs.get()
     alter(broker, TOPIC_RESOURCE, "after", retention_ms="7")
-    assert broker.topic_configs.get(timeout=60)[0] == "after"
+    assert broker.topic_configs.get(timeout=patient_s(60))[0] == "after"
     assert "Ignoring the notification" in caplog.text
     assert "Cannot apply the configuration of topics/broken" in caplog.text

@@ -15,6 +15,7 @@ from kafka_lite.spark.cluster_client import ClusterClient
 from kafka_lite.streams.assignment.streams_kafka_client import StreamsKafkaClient
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.main import main
+from tests.support.patience import patient_s
 
 PARTITION = TopicPartition("t", 0)
 
@@ -34,7 +35,7 @@ def servers(cluster: Cluster) -> str:
 
 def test_clients_of_both_generations_take_them(servers: str, cluster: Cluster) -> None:
     with KafkaProducer({"bootstrap.servers": servers}) as producer:
-        producer.send(ProducerRecord("t", b"new")).get(60_000)
+        producer.send(ProducerRecord("t", b"new")).get(1000 * patient_s(60))
     old = Producer({"metadata.broker.list": servers, "producer.type": "sync", "request.required.acks": 1})
     old.send(KeyedMessage("t", b"old"))
     old.close()

@@ -10,6 +10,7 @@ from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def zookeeper(tmp_path):
 
 def create(cluster, topic):
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    admin.create_topics([NewTopic(topic, 1, 1)], operation_timeout=30)[topic].result(timeout=60)
+    admin.create_topics([NewTopic(topic, 1, 1)], operation_timeout=30)[topic].result(timeout=patient_s(60))
 
 
 def test_a_broker_stops_without_its_zookeeper(zookeeper):

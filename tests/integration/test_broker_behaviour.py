@@ -56,6 +56,7 @@ from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 NONE, GZIP = CompressionType.NONE, CompressionType.GZIP
 SMALL = memory_records(1, NONE, [(b"k", b"v")], timestamp=1)
@@ -469,7 +470,7 @@ def test_metadata_of_unknown_topics(channel: BlockingChannel, version: int) -> N
 
 def raw_exchange(port: int, frame: bytes) -> bytes:
     """The response, or b"" if the broker closes the connection."""
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as sock:
+    with socket.create_connection(("127.0.0.1", port), timeout=patient_s(60)) as sock:
         sock.sendall(struct.pack(">i", len(frame)) + frame)
         stream = sock.makefile("rb")
         size = stream.read(4)

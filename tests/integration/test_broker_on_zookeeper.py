@@ -25,6 +25,7 @@ from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.zk_errors import NodeExistsError
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 from tests.support.real_zookeeper import real_zookeeper
 
 KAFKA_TREE: dict[str, dict[str, Any]] = json.loads(
@@ -78,20 +79,20 @@ def kazoo(zookeeper: str, tmp_path: Path) -> Iterator[KazooClient]:
 def create(cluster: Cluster, topic: str, partitions: int = 1, **config: str) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     for future in admin.create_topics([NewTopic(topic, partitions, 1, config=config)]).values():
-        future.result(60)
+        future.result(patient_s(60))
 
 
 def delete(cluster: Cluster, topic: str) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     for future in admin.delete_topics([topic], operation_timeout=30).values():
-        future.result(60)
+        future.result(patient_s(60))
 
 
 def produce(cluster: Cluster, topic: str, *values: bytes) -> None:
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     for value in values:
         producer.produce(topic, value, partition=0)
-    assert producer.flush(60) == 0
+    assert producer.flush(patient_s(60)) == 0
 
 
 def values_of(cluster: Cluster, topic: str) -> list[bytes]:

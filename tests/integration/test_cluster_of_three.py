@@ -368,7 +368,7 @@ def test_a_killed_broker_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
             assert cluster.wait_for_controller(other_than=controller) is not controller
         cluster.network.restore()
         controller.start()
-        created.exception(60)
+        created.exception(patient_s(60))
     of_errors = [record for record in caplog.records if record.levelno >= logging.ERROR or record.exc_info]
     assert [record.getMessage() for record in of_errors] == []
 

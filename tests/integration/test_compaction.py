@@ -18,6 +18,7 @@ from kafka_lite.record.records import batches
 from kafka_lite.testing.cluster import Cluster
 from tests.support.compaction import all_batches, clean, contents
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 TOPIC = "compacted"
 PARTITION = Partition(TOPIC, 0)
@@ -30,7 +31,7 @@ MESSAGES = 4_000
 def create(cluster: Cluster, **config: str) -> AdminClient:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     topic = NewTopic(TOPIC, 1, 1, config={**SMALL, **{key.replace("_", "."): value for key, value in config.items()}})
-    admin.create_topics([topic])[TOPIC].result(60)
+    admin.create_topics([topic])[TOPIC].result(patient_s(60))
     return admin
 
 
@@ -51,7 +52,7 @@ def produce(cluster: Cluster, numbers: range, *, codec: str = "none", idempotent
         value = None if is_tombstone else b"%d" % n
         producer.produce(TOPIC, value, b"%d" % (n % KEYS), partition=0, on_delivery=on_delivery)
         producer.poll(0)
-    assert producer.flush(60) == 0
+    assert producer.flush(patient_s(60)) == 0
     assert failed == []
 
 
@@ -65,7 +66,7 @@ def consume(cluster: Cluster) -> list[Message]:
     found: list[Message] = []
     try:
         while True:
-            message = consumer.poll(60)
+            message = consumer.poll(patient_s(60))
             assert message is not None
             error = message.error()
             if error is not None:
@@ -118,7 +119,7 @@ def test_messages_without_a_key_are_rejected(tmp_path: Path) -> None:
         refused: list[KafkaError] = []
         producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
         producer.produce(TOPIC, b"v", partition=0, on_delivery=lambda error, _: refused.append(error))
-        assert producer.flush(60) == 0
+        assert producer.flush(patient_s(60)) == 0
         assert [error.code() for error in refused] == [KafkaError.INVALID_RECORD]
 
 
@@ -138,7 +139,7 @@ def test_the_cleanup_policy_can_be_changed_to_compact_and_back(tmp_path: Path) -
 def set_policy(admin: AdminClient, policy: str) -> None:
     entry = ConfigEntry("cleanup.policy", policy, incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, TOPIC, incremental_configs=[entry])
-    admin.incremental_alter_configs([resource])[resource].result(60)
+    admin.incremental_alter_configs([resource])[resource].result(patient_s(60))
 
 
 def test_a_topic_is_deleted_and_recreated_while_the_cleaner_runs(tmp_path: Path) -> None:
@@ -146,7 +147,7 @@ def test_a_topic_is_deleted_and_recreated_while_the_cleaner_runs(tmp_path: Path)
         for round_number in range(3):
             admin = create(cluster, cleanup_policy="compact")
             produce(cluster, range(1_000 + round_number))
-            admin.delete_topics([TOPIC], operation_timeout=30)[TOPIC].result(60)
+            admin.delete_topics([TOPIC], operation_timeout=30)[TOPIC].result(patient_s(60))
             assert first_dirty_offset(tmp_path) == 0
         create(cluster, cleanup_policy="compact")
         produce(cluster, range(MESSAGES))
@@ -172,7 +173,7 @@ def test_an_old_consumer_gets_past_offsets_removed_by_compaction(tmp_path: Path,
         for keys, value in ((b"abc", b"1"), (b"bc", b"2")):  # one batch per message
             for key in keys:
                 producer.produce(TOPIC, value, bytes([key]), partition=0)
-            assert producer.flush(60) == 0
+            assert producer.flush(patient_s(60)) == 0
             log.roll()
         log.config.values["segment.bytes"] = log.config.segment_bytes = 1  # so that segments are not merged
         clean(log, MockTime())

@@ -16,6 +16,7 @@ from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 MESSAGE_TOO_LARGE = 10
 
@@ -79,4 +80,4 @@ def test_max_message_bytes_of_a_topic_can_be_changed_while_it_is_used(channel):
 def test_the_largest_record_of_a_default_producer_fits_into_a_default_topic():
     with Cluster() as cluster, KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
         largest = producer_config.CONFIG.keys["max.request.size"].default - 100  # what batch and record add
-        assert producer.send(ProducerRecord("t", bytes(largest))).get(60_000).offset == 0
+        assert producer.send(ProducerRecord("t", bytes(largest))).get(1000 * patient_s(60)).offset == 0

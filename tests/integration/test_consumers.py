@@ -18,6 +18,7 @@ from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.group_member import GroupMember, balanced
+from tests.support.patience import patient_s
 
 PARTITIONS = 4
 _names = itertools.count()
@@ -168,7 +169,7 @@ def test_heartbeats_continue_while_the_user_processes(cluster: Cluster, topic: s
     slow = members.start(session_timeout_ms=4000)
     members.wait_balanced(slow)
     slow.busy.set()
-    assert slow.works.wait(60)
+    assert slow.works.wait(patient_s(60))
     assert not threading.Event().wait(5)
     slow.busy.clear()
     produce(cluster, topic, 40, 40)
@@ -182,7 +183,7 @@ def test_a_member_that_does_not_poll_loses_its_partitions_and_may_not_commit(
     stuck = members.start(max_poll_interval_ms=2000, enable_auto_commit=False)
     members.wait_balanced(stuck)
     stuck.busy.set()
-    assert stuck.works.wait(60), "otherwise, its last poll could see the other member and join again"
+    assert stuck.works.wait(patient_s(60)), "otherwise, its last poll could see the other member and join again"
     other = members.start()
     eventually(lambda: len(other.assignment) == PARTITIONS, "the other member has everything")
     with pytest.raises(CommitFailedError):

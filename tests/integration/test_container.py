@@ -93,7 +93,7 @@ def test_the_commands_of_the_image_run_a_healthy_broker_that_keeps_everything_in
         assert health() == 0
         producer = confluent_kafka.Producer({"bootstrap.servers": f"127.0.0.1:{port}"})
         producer.produce("t", b"v")
-        assert producer.flush(60) == 0
+        assert producer.flush(patient_s(60)) == 0
         assert (folder / "kafka-logs" / "t-0").is_dir()
         assert {path.name for path in folder.iterdir()} == {"kafka-logs", "kafka-logs-zookeeper"}
         broker.process.send_signal(signal.SIGTERM)

@@ -16,6 +16,7 @@ from kafka_lite.network.connection_quotas import TooManyConnectionsError
 from kafka_lite.testing.cluster import Cluster
 from tests.support.broker_configs import BrokerAdmin, alter_all_brokers
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 THREADS, RATE = "log.cleaner.threads", "log.cleaner.io.max.bytes.per.second"
 BROKER = {THREADS: "1", RATE: "0", "log.cleaner.backoff.ms": "20", "log.cleaner.dedupe.buffer.size": "9000000"}
@@ -143,7 +144,7 @@ def test_thread_pools_are_resized_under_load(cluster: Cluster) -> None:
         eventually(partial(lambda wanted: handlers_of(cluster) == wanted, threads))
         admin.alter("background.threads", str(10 + threads))
         eventually(partial(lambda wanted: background_threads_of(cluster) == wanted, 10 + threads))
-    assert producer.flush(60) == 0
+    assert producer.flush(patient_s(60)) == 0
     assert failed == []
     assert [int(value or b"") for value in cluster.values("t")] == list(range(600))
 
@@ -174,7 +175,7 @@ def test_producer_id_expiration_is_dynamic(cluster: Cluster) -> None:
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "enable.idempotence": True})
     cluster.create_topic("t")
     producer.produce("t", b"one")
-    assert producer.flush(60) == 0
+    assert producer.flush(patient_s(60)) == 0
     log = cluster.server.log_manager.get_log(TopicPartition("t", 0))
     assert log is not None
     cluster.time.advance(minutes=20)

@@ -24,6 +24,7 @@ from kafka_lite.server.replication.replica_fetcher_thread import ReplicaFetcherT
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.cluster_broker import ClusterBroker
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 TP = TopicPartition("orders", 0)
 
@@ -168,7 +169,7 @@ def test_an_acknowledgement_after_the_isr_has_shrunk_says_so(cluster: Cluster) -
         response = pool.submit(produce, leader, -1, 3_600_000)
         eventually(lambda: log_of(leader).log_end_offset == 1)
         cluster.time.advance(minutes=2)
-        assert response.result(60) is Errors.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+        assert response.result(patient_s(60)) is Errors.NOT_ENOUGH_REPLICAS_AFTER_APPEND
     assert cluster.isr("orders") == {leader.id}
     assert high_watermark(leader) == 1, "the record was appended, and is committed"
     assert produce(leader, acks=-1) is Errors.NOT_ENOUGH_REPLICAS

@@ -19,6 +19,7 @@ from kafka_lite.zookeeper.zk_errors import ZkStorageError
 from kafka_lite.zookeeper.zookeeper_client import ZooKeeperClient
 from tests.support.eventually import eventually
 from tests.support.full_disk import FullDisk, SmallDisk
+from tests.support.patience import patient_s
 
 
 def create(bootstrap_servers: str, *topics: str, timeout_s: float = 60) -> int:
@@ -26,7 +27,7 @@ def create(bootstrap_servers: str, *topics: str, timeout_s: float = 60) -> int:
     admin = AdminClient({"bootstrap.servers": bootstrap_servers})
     futures = admin.create_topics([NewTopic(topic, 1, 1) for topic in topics], operation_timeout=timeout_s)
     try:
-        futures[topics[-1]].result(timeout=120)
+        futures[topics[-1]].result(timeout=patient_s(120))
     except KafkaException as error:
         return int(error.args[0].code())
     return 0
@@ -37,7 +38,7 @@ def produce(bootstrap_servers: str, topic: str, value: bytes, **config: object) 
     codes: list[int] = []
     producer = Producer({"bootstrap.servers": bootstrap_servers, **config})
     producer.produce(topic, value, on_delivery=lambda error, _: codes.append(error.code() if error else 0))
-    assert producer.flush(120) == 0
+    assert producer.flush(patient_s(120)) == 0
     return codes[0]
 
 
@@ -96,7 +97,7 @@ def test_a_zookeeper_client_waits_for_space_unless_told_not_to(
         writer.start()
         assert client.exists("/a") is None
         full_disk.make_room()
-        writer.join(60)
+        writer.join(patient_s(60))
         assert client.exists("/a") is not None
         client.close()
 

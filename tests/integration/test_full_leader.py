@@ -9,6 +9,7 @@ from confluent_kafka import Producer
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.full_disk import FullDisk
+from tests.support.patience import patient_s
 
 
 def test_followers_with_room_lead_and_an_idempotent_producer_goes_on(tmp_path: Path, full_disk: FullDisk) -> None:
@@ -24,7 +25,7 @@ def test_followers_with_room_lead_and_an_idempotent_producer_goes_on(tmp_path: P
             producer.produce(
                 "orders", b"%d" % number, on_delivery=lambda error, _: failures.append(error) if error else None
             )
-            assert producer.flush(60) == 0
+            assert producer.flush(patient_s(60)) == 0
 
         produce(0)
         full_disk.fill(full.server.log_manager.log_dirs[0])

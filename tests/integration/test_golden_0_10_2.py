@@ -31,6 +31,7 @@ from kafka_lite.protocol.schema import Struct
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 PAIRS: list[dict[str, Any]] = json.loads((Path(__file__).parent.parent / "data/client-golden-0.10.2.json").read_text())
 BROKER = {
@@ -133,7 +134,7 @@ def answers() -> Iterator[list[bytes]]:
             channel.exchange(CreateTopicsRequest(topics=[compacted], timeout_ms=30_000), 1)
         found = []
         member_ids: dict[bytes, bytes] = {}
-        with socket.create_connection(("127.0.0.1", port), timeout=60) as sock:
+        with socket.create_connection(("127.0.0.1", port), timeout=patient_s(60)) as sock:
             for pair in ASKED:
                 if pair["api_key"] == ApiKey.FIND_COORDINATOR:
                     await_offsets_topic(port)

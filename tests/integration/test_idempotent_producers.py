@@ -32,6 +32,7 @@ from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches
 from kafka_lite.server.broker_process import free_port
 from kafka_lite.testing.cluster import Cluster
+from tests.support.patience import patient_s
 
 UNKNOWN_TOPIC_OR_PARTITION = 3
 INVALID_TOPIC_EXCEPTION = 17
@@ -41,7 +42,7 @@ INVALID_PRODUCER_EPOCH = 47
 
 def create_topic(cluster: Cluster, name: str) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    admin.create_topics([NewTopic(name, 1, 1)])[name].result(60)
+    admin.create_topics([NewTopic(name, 1, 1)])[name].result(patient_s(60))
 
 
 def channel_to(cluster: Cluster) -> BlockingChannel:
@@ -206,7 +207,7 @@ class LossyProxy:
         self._listener.close()
         close(*self._sockets)
         for thread in self._threads:
-            thread.join(60)
+            thread.join(patient_s(60))
         for each in self._sockets:
             each.close()
 
@@ -251,7 +252,7 @@ def test_lost_responses_cause_no_duplicates(idempotent: bool) -> None:
             })  # fmt: skip
             for value in values:
                 producer.produce("lossy", value, partition=0, on_delivery=lambda error, _: errors.append(error))
-            assert producer.flush(60) == 0
+            assert producer.flush(patient_s(60)) == 0
             proxy.is_lossy = False
             assert errors == [None] * len(values)
             assert proxy.cut >= 5

@@ -23,6 +23,7 @@ from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from tests.support.controllers import new_controller
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 
 class Brokers:
@@ -233,8 +234,8 @@ def test_a_broker_that_restarts_before_the_controller_looks_gets_its_orders_agai
     cluster.create_topic("t", {0: [2, 1]})
     eventually(lambda: cluster.brokers.leader("t") == 2)
     looks_away, looks = threading.Event(), threading.Event()
-    cluster.controllers[1]._enqueue("Busy", lambda: (looks_away.set(), looks.wait(60)))
-    assert looks_away.wait(60)
+    cluster.controllers[1]._enqueue("Busy", lambda: (looks_away.set(), looks.wait(patient_s(60))))
+    assert looks_away.wait(patient_s(60))
     orders = len(cluster.brokers.of(LeaderAndIsrRequest, 2))
     cluster.stop(2)
     cluster.start(2, controller=False)
@@ -250,7 +251,7 @@ def shut_down(controller, broker_id):
     """The error, and the partitions that the broker still leads."""
     responses = queue.Queue()
     controller.shutdown_broker(broker_id, lambda *response: responses.put(response))
-    return responses.get(timeout=60)
+    return responses.get(timeout=patient_s(60))
 
 
 def test_a_controlled_shutdown_moves_leaders(cluster):
@@ -391,7 +392,7 @@ def test_a_controller_elected_in_a_new_session_before_it_hears_of_the_old_ones_e
     assert controller.await_active(60)
     begun, go_on, last = threading.Event(), threading.Event(), threading.Event()
     controller._thread.put(ControllerEvent("Held", lambda: (begun.set(), go_on.wait())))
-    assert begun.wait(60)
+    assert begun.wait(patient_s(60))
     zk.zookeeper.set("/controller", b'{"version":1,"brokerid":1,"timestamp":"1"}')
     waiting = controller._thread._queue
     eventually(lambda: "ControllerChange" in [event.name for event in list(waiting.queue)])
@@ -399,7 +400,7 @@ def test_a_controller_elected_in_a_new_session_before_it_hears_of_the_old_ones_e
     eventually(lambda: "SessionExpired" in [event.name for event in list(waiting.queue)])
     go_on.set()
     controller._thread.put(ControllerEvent("Last", last.set))
-    assert last.wait(60)
+    assert last.wait(patient_s(60))
     eventually(lambda: controller.is_active and zk.get_controller_id() == 1)
     assert zk.get_controller_epoch()[0] == controller.epoch == 2
 

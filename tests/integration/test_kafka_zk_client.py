@@ -20,6 +20,7 @@ from kafka_lite.zookeeper.data import (
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import FencedError, NodeExistsError, NoNodeError, ZkConnectionError, ZkError
+from tests.support.patience import patient_s
 from tests.support.real_zookeeper import real_zookeeper
 
 REGISTRATION = BrokerRegistration(
@@ -153,9 +154,9 @@ def test_controller_election(zk, connect):
     other.delete_own_controller()
     assert zk.get_controller_id() == 1
     zk.delete_own_controller()
-    assert gone.get(timeout=60) is None
+    assert gone.get(timeout=patient_s(60)) is None
     assert other.register_controller_and_increment_epoch(2) == (2, 1)
-    assert gone.get(timeout=60) == 2
+    assert gone.get(timeout=patient_s(60)) == 2
     assert zk.get_controller_id() == 2
 
 
@@ -298,7 +299,7 @@ def test_watches_fire_repeatedly(zk, connect):
     zk.watch_topics(lambda: seen.put(zk.get_all_topics()))
     for number in range(5):
         other.create_topic_assignment(f"t{number}", TopicAssignment({0: [1]}))
-        while seen.get(timeout=60)[-1] != f"t{number}":
+        while seen.get(timeout=patient_s(60))[-1] != f"t{number}":
             pass
     zk.zookeeper.unwatch(paths.TOPICS)
     other.create_topic_assignment("t9", TopicAssignment({0: [1]}))
@@ -321,7 +322,7 @@ def test_watches_survive_a_lost_connection(tmp_path):
     first.shutdown()
     with EmbeddedZooKeeper(tmp_path, port=port, force_sync=False):
         zk.create_topic_assignment("t", TopicAssignment({0: [1]}))  # waits for the connection
-        while told.get(timeout=60) != ["t"]:
+        while told.get(timeout=patient_s(60)) != ["t"]:
             pass
         assert not expired
         zk.close()
@@ -334,9 +335,9 @@ def test_session_listeners_run_before_the_watches_of_a_new_session(zookeeper, co
     zk.watch_broker_ids(lambda: order.put("watch"))
     old_session = zk.zookeeper.session_id
     expire(zookeeper, zk)
-    while order.get(timeout=60) != "session":
+    while order.get(timeout=patient_s(60)) != "session":
         pass
-    assert order.get(timeout=60) == "watch"
+    assert order.get(timeout=patient_s(60)) == "watch"
     assert zk.zookeeper.session_id != old_session
     assert zk.zookeeper.exists(paths.broker(1)).ephemeral_owner == zk.zookeeper.session_id
 

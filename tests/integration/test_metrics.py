@@ -81,7 +81,7 @@ def produce(bootstrap: str, topic: str, values: list[bytes], **config: object) -
     producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap, "linger.ms": 5, **config})
     for value in values:
         producer.produce(topic, value, partition=0)
-    assert producer.flush(30) == 0
+    assert producer.flush(patient_s(30)) == 0
 
 
 def consume(bootstrap: str, topic: str, count: int) -> None:
@@ -89,7 +89,7 @@ def consume(bootstrap: str, topic: str, count: int) -> None:
     consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
     left = count
     while left > 0:
-        messages = consumer.consume(left, 60)
+        messages = consumer.consume(left, patient_s(60))
         assert messages
         left -= len(messages)
     consumer.close()
@@ -143,7 +143,7 @@ def has_a_log_for_each_partition(beans: Beans) -> bool:
 def test_tools_and_prometheus_read_the_same_values(broker: BrokerProcess) -> None:
     beans = beans_of(broker)
     produce(broker.bootstrap_servers, "t", [b"x" * 100] * 50)
-    text = urllib.request.urlopen(f"{beans.url}/metrics", timeout=60).read().decode()
+    text = urllib.request.urlopen(f"{beans.url}/metrics", timeout=patient_s(60)).read().decode()
     samples = {
         (sample.name, tuple(sample.labels.items())): sample.value
         for family in text_string_to_metric_families(text)
@@ -259,7 +259,7 @@ def test_rejected_and_expired_requests_are_counted(cluster: Cluster) -> None:
     admin.create_topics([NewTopic("small", 1, 1, config=config)])["small"].result(patient_s(30))
     producer = confluent_kafka.Producer({"bootstrap.servers": cluster.bootstrap_servers})
     producer.produce("small", b"x" * 5000)
-    producer.flush(30)
+    producer.flush(patient_s(30))
     consumer = confluent_kafka.Consumer(
         {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "g", "fetch.wait.max.ms": 50}
     )

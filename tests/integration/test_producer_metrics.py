@@ -17,6 +17,7 @@ from kafka_lite.old_producer import KeyedMessage
 from kafka_lite.old_producer.default_event_handler import FailedToSendMessageError
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.testing.cluster import Cluster
+from tests.support.patience import patient_s
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +69,9 @@ def test_counts_equal_those_of_the_broker(cluster: Cluster) -> None:
 def test_retries_and_errors_are_counted(cluster: Cluster) -> None:
     with new_producer(cluster, retry_backoff_ms=1) as producer:
         with cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).for_topic("retried").times(2):
-            producer.send(ProducerRecord("retried", b"v")).get(30_000)
+            producer.send(ProducerRecord("retried", b"v")).get(1000 * patient_s(30))
         with cluster.inject("Produce", Errors.TOPIC_AUTHORIZATION_FAILED).for_topic("refused").once():
-            assert producer.send(ProducerRecord("refused", b"v")).exception(30_000) is not None
+            assert producer.send(ProducerRecord("refused", b"v")).exception(1000 * patient_s(30)) is not None
         producer.send(ProducerRecord("t", bytes(2 << 20)))  # too large, and never sent
         with pytest.raises(SerializationError):
             producer.send(ProducerRecord("t", "text"))
@@ -129,7 +130,7 @@ class Reporter(MetricsReporter):
 
 def test_reporters_and_beans(cluster: Cluster) -> None:
     with new_producer(cluster, metric_reporters=f"{__name__}.Reporter") as producer:
-        producer.send(ProducerRecord("t", b"v")).get(30_000)
+        producer.send(ProducerRecord("t", b"v")).get(1000 * patient_s(30))
         beans = {name.mbean_name: attributes for name, attributes in producer.beans().items()}
     (reporter,) = Reporter.made
     assert reporter.client_id == "me"

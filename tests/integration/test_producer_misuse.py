@@ -128,7 +128,7 @@ def test_an_invalid_serializer_raises(serializer: Any) -> None:
 def test_a_header_name_that_cannot_be_encoded_raises(producer: KafkaProducer) -> None:
     with pytest.raises(SerializationError, match=r"t: the record has text that cannot be encoded: .*surrogates"):
         producer.send(ProducerRecord("t", b"v", headers=[("half \ud800", b"")]))
-    assert producer.send(ProducerRecord("t", b"v", headers=[("\U00010000", b"")])).get(30_000).has_offset
+    assert producer.send(ProducerRecord("t", b"v", headers=[("\U00010000", b"")])).get(1000 * patient_s(30)).has_offset
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,9 @@ def test_values_of_a_wrong_type_fail(cluster: Cluster, producer: KafkaProducer) 
             other.send(ProducerRecord("t", b"bytes", 1))
         with pytest.raises(SerializationError, match="'key'"):
             other.send(ProducerRecord("t", "text", "key"))
-        assert other.send(ProducerRecord("t", "text", 1)).get(30_000).has_offset, "and the producer remains usable"
+        assert other.send(ProducerRecord("t", "text", 1)).get(1000 * patient_s(30)).has_offset, (
+            "and the producer remains usable"
+        )
 
 
 def test_a_record_that_is_too_large_fails(cluster: Cluster, producer: KafkaProducer) -> None:
@@ -172,7 +174,7 @@ def test_a_record_that_is_too_large_fails(cluster: Cluster, producer: KafkaProdu
     assert error.error is Errors.MESSAGE_TOO_LARGE
     assert "larger than max.request.size=1048576" in str(error)
     assert outcomes.calls == [(None, error)]
-    error = producer.send(ProducerRecord("t", bytes(200_000))).exception(30_000)
+    error = producer.send(ProducerRecord("t", bytes(200_000))).exception(1000 * patient_s(30))
     assert isinstance(error, ApiError)
     assert error.error is Errors.MESSAGE_TOO_LARGE, "the broker's error for a record above its limit"
     with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers, "buffer.memory": 50_000}) as small:
@@ -180,12 +182,12 @@ def test_a_record_that_is_too_large_fails(cluster: Cluster, producer: KafkaProdu
 
 
 def test_a_partition_that_does_not_exist_fails(impatient: KafkaProducer) -> None:
-    error = impatient.send(ProducerRecord("t", b"v", partition=7)).exception(30_000)
+    error = impatient.send(ProducerRecord("t", b"v", partition=7)).exception(1000 * patient_s(30))
     assert "Partition 7 of topic t with partition count 1 is not present in metadata after 500 ms" in str(error)
 
 
 def test_a_topic_that_does_not_exist_fails(impatient: KafkaProducer) -> None:
-    error = impatient.send(ProducerRecord("nobody-knows-it", b"v")).exception(30_000)
+    error = impatient.send(ProducerRecord("nobody-knows-it", b"v")).exception(1000 * patient_s(30))
     assert "Topic nobody-knows-it not present in metadata after 500 ms" in str(error)
 
 
@@ -193,14 +195,14 @@ def test_an_invalid_topic_name_does_not_affect_other_topics(impatient: KafkaProd
     for name in ("\ud800", "x" * 32768):
         assert "is not valid: it has 1 to 249" in str(impatient.send(ProducerRecord(name, b"v")).exception(0))
     # Possibly not at once: the first attempts may time out after 500 ms without metadata.
-    eventually(lambda: impatient.send(ProducerRecord("other", b"v")).exception(30_000) is None)
+    eventually(lambda: impatient.send(ProducerRecord("other", b"v")).exception(1000 * patient_s(30)) is None)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_producer_in_a_forked_process_raises(producer: KafkaProducer) -> None:
     """The sender thread does not exist there: a caller that waits would wait for ever."""
-    producer.send(ProducerRecord("t", b"parent")).get(30_000)
+    producer.send(ProducerRecord("t", b"parent")).get(1000 * patient_s(30))
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
         signal.alarm(int(TIMEOUT_S))  # so that it does not outlive the test
@@ -219,11 +221,11 @@ def test_a_producer_in_a_forked_process_raises(producer: KafkaProducer) -> None:
         send == flush == "This process was forked without the producer's thread: create a new producer after the fork"
     )
     assert close == "-"
-    producer.send(ProducerRecord("t", b"parent")).get(30_000)
+    producer.send(ProducerRecord("t", b"parent")).get(1000 * patient_s(30))
 
 
 def test_an_invalid_topic_fails(producer: KafkaProducer) -> None:
-    error = producer.send(ProducerRecord("no topic!", b"v")).exception(30_000)
+    error = producer.send(ProducerRecord("no topic!", b"v")).exception(1000 * patient_s(30))
     assert isinstance(error, ApiError)
     assert error.error is Errors.INVALID_TOPIC_EXCEPTION
     assert "1 to 249 ASCII letters" in str(error)
@@ -240,8 +242,8 @@ def test_a_callback_that_raises_is_logged(
         raise error
 
     producer.send(ProducerRecord("t", b"1"), Outcomes(misdeed))
-    assert producer.send(ProducerRecord("t", b"2")).get(30_000).has_offset
-    assert producer.send(ProducerRecord("t", b"3")).get(30_000).has_offset
+    assert producer.send(ProducerRecord("t", b"2")).get(1000 * patient_s(30)).has_offset
+    assert producer.send(ProducerRecord("t", b"3")).get(1000 * patient_s(30)).has_offset
     assert "Error executing user-provided callback" in caplog.text
 
 
@@ -261,7 +263,9 @@ def blocked(producer: KafkaProducer, misdeed: Callable[[], object]) -> BlockingI
     outcomes.wait()
     assert isinstance(outcomes.raised, BlockingInCallbackError)
     assert "Do this in another thread" in str(outcomes.raised)
-    assert producer.send(ProducerRecord("t", b"after")).get(30_000).has_offset, "and the producer remains usable"
+    assert producer.send(ProducerRecord("t", b"after")).get(1000 * patient_s(30)).has_offset, (
+        "and the producer remains usable"
+    )
     return outcomes.raised
 
 
@@ -288,7 +292,7 @@ def test_a_callback_that_waits_for_memory_gets_an_error(cluster: Cluster) -> Non
 def blocked_when_full(producer: KafkaProducer) -> BaseException | None:
     outcomes = Outcomes(lambda: [producer.send(ProducerRecord("t", bytes(900))) for _ in range(5)])
     producer.send(ProducerRecord("t", b"v"), outcomes)
-    producer.flush(30_000)
+    producer.flush(1000 * patient_s(30))
     outcomes.wait()
     assert isinstance(outcomes.raised, BlockingInCallbackError)
     return outcomes.raised
@@ -338,13 +342,15 @@ def test_a_partitioner_that_returns_a_missing_partition_fails_the_record(cluster
             says = f"ChoosesWhatThereIsNot chose partition {choice} for topic t, whose partitions are 0 to 0"
             with pytest.raises(ValueError, match=says):
                 producer.send(ProducerRecord("t", b"v"))
-        assert producer.send(ProducerRecord("t", b"v")).get(30_000).partition == 0
+        assert producer.send(ProducerRecord("t", b"v")).get(1000 * patient_s(30)).partition == 0
 
 
 def test_an_interceptor_that_returns_none_is_ignored(cluster: Cluster, caplog: pytest.LogCaptureFixture) -> None:
     configs = {"bootstrap.servers": cluster.bootstrap_servers, "interceptor.classes": f"{__name__}.ForgetsToReturn"}
     with KafkaProducer(configs) as producer:
-        assert producer.send(ProducerRecord("t", b"v")).get(30_000).has_offset, "the original record is sent"
+        assert producer.send(ProducerRecord("t", b"v")).get(1000 * patient_s(30)).has_offset, (
+            "the original record is sent"
+        )
     assert "ForgetsToReturn.on_send returned None" in caplog.text
 
 
@@ -352,7 +358,7 @@ def test_a_serializer_that_returns_no_bytes_fails_the_record(cluster: Cluster) -
     with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers}, value_serializer=MakesText()) as producer:
         with pytest.raises(TypeError):
             producer.send(ProducerRecord("t", "text"))
-        assert producer.flush(30_000), "its memory is released"
+        assert producer.flush(1000 * patient_s(30)), "its memory is released"
 
 
 # ── Configuration ─────────────────────────────────────────────────────────────────────────────────────────────────

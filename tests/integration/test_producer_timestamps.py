@@ -21,6 +21,7 @@ from kafka_lite.protocol.messages.api_02_list_offsets import (
     ListOffsetsTopic,
 )
 from kafka_lite.testing.cluster import Cluster
+from tests.support.patience import patient_s
 
 FORMATS = ["0.10.2", "3.0"]
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
@@ -79,7 +80,7 @@ def test_create_time_is_set_by_the_sender(cluster: Cluster) -> None:
             "enable.idempotence": False,
         }) as producer:  # fmt: skip
             futures = [producer.send(ProducerRecord(topic, b"v", timestamp=each)) for each in times]
-            assert [future.get(10_000).timestamp for future in futures] == times
+            assert [future.get(1000 * patient_s(10)).timestamp for future in futures] == times
         expected += times
     assert [record.timestamp_ms for record in cluster.records(topic)] == expected
     check_search_by_time(cluster, topic)
@@ -89,7 +90,7 @@ def test_the_default_timestamp_is_the_time_of_the_call(cluster: Cluster) -> None
     cluster.create_topic("now")
     with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers, "enable.idempotence": False}) as producer:
         began_ms = wall_ms()
-        place = producer.send(ProducerRecord("now", b"v")).get(10_000)
+        place = producer.send(ProducerRecord("now", b"v")).get(1000 * patient_s(10))
         assert began_ms <= place.timestamp <= wall_ms()
     assert [record.timestamp_ms for record in cluster.records("now")] == [place.timestamp]
     cluster.delete_topic("now")
@@ -106,7 +107,7 @@ def test_log_append_time_is_set_by_the_broker_and_returned_to_the_sender(cluster
             futures = [
                 producer.send(ProducerRecord(topic, b"v", timestamp=FIRST_MS + number)) for number in range(PER_CODEC)
             ]
-            times = [future.get(10_000).timestamp for future in futures]
+            times = [future.get(1000 * patient_s(10)).timestamp for future in futures]
             assert all(began_ms <= each <= wall_ms() for each in times)
         told += times
         time.sleep(0.005)  # so that the batches of two codecs have different timestamps
@@ -141,9 +142,9 @@ def test_the_old_producer_uses_its_clock(cluster: Cluster, kind: str) -> None:
 def test_a_timestamp_too_far_from_the_brokers_clock_is_rejected(cluster: Cluster) -> None:
     cluster.create_topic("strict", configs={"message.timestamp.difference.max.ms": 60_000})
     with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers, "enable.idempotence": False}) as producer:
-        error = producer.send(ProducerRecord("strict", b"v", timestamp=FIRST_MS)).exception(10_000)
+        error = producer.send(ProducerRecord("strict", b"v", timestamp=FIRST_MS)).exception(1000 * patient_s(10))
         assert isinstance(error, ApiError)
         assert error.error is Errors.INVALID_TIMESTAMP
-        producer.send(ProducerRecord("strict", b"v")).get(10_000)
+        producer.send(ProducerRecord("strict", b"v")).get(1000 * patient_s(10))
     assert len(cluster.records("strict")) == 1
     cluster.delete_topic("strict")

@@ -11,6 +11,7 @@ import pytest
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.testing import Cluster
 from tests.support.log_with_transactions import ALL, COMMIT, COMMITTED, END, STABLE, TP, end, write_history
+from tests.support.patience import patient_s
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def read_with_confluent_kafka(cluster: Cluster, isolation: str, count: int) -> l
     consumer.assign([confluent_kafka.TopicPartition("t", 0, 0)])
     found = []
     while True:
-        message = consumer.poll(60)
+        message = consumer.poll(patient_s(60))
         assert message is not None, f"only {found}, no end"
         if message.error():
             break
@@ -87,8 +88,8 @@ def test_a_waiting_reader_gets_the_records_when_the_transaction_commits(cluster:
     assert consumer.poll(1) is None
     fetches = len([request for request in cluster.requests if request.api.name == "FETCH"])
     end(cluster, 9, COMMIT)
-    assert consumer.poll(60).value() == b"open"
-    assert consumer.poll(60).value() == b"behind"
+    assert consumer.poll(patient_s(60)).value() == b"open"
+    assert consumer.poll(patient_s(60)).value() == b"behind"
     consumer.close()
     assert fetches <= 2  # it waited in the broker instead of asking again and again
 

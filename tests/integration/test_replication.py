@@ -14,6 +14,7 @@ from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.cluster_broker import ClusterBroker
 from tests.support import brokers
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 TP = TopicPartition("orders", 0)
 
@@ -58,7 +59,7 @@ def consume(cluster: Cluster, count: int, topic: str = "orders", group: str = "r
     found: list[str] = []
     try:
         while len(found) < count:
-            message = consumer.poll(30)
+            message = consumer.poll(patient_s(30))
             assert message is not None, f"{len(found)} of {count} records"
             assert message.error() is None, message.error()
             found.append(message.value().decode())
@@ -125,7 +126,7 @@ def test_a_write_with_too_few_in_sync_replicas_is_rejected(cluster: Cluster) -> 
     refused: list[bool] = []
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "acks": "all", "message.timeout.ms": 1500})
     producer.produce("orders", "refused", callback=lambda error, _: refused.append(error is not None))
-    producer.flush(30)
+    producer.flush(patient_s(30))
     assert refused == [True]
     assert log_of(cluster.leader_of("orders")).log_end_offset == 0
     assert produce(cluster, "one replica is enough", acks=1) == [0]

@@ -83,7 +83,7 @@ def create(admin: AdminClient) -> Iterator[Create]:
 
     yield create
     for topic, future in (admin.delete_topics(created) if created else {}).items():
-        assert future.exception(30) is None, topic
+        assert future.exception(patient_s(30)) is None, topic
 
 
 def produce(bootstrap: str, topic: str, count: int, first: int = 0, codec: str = "none", partition: int = 0) -> None:
@@ -91,7 +91,7 @@ def produce(bootstrap: str, topic: str, count: int, first: int = 0, codec: str =
     producer = Producer({"bootstrap.servers": bootstrap, "compression.type": codec})
     for number in range(first, first + count):
         producer.produce(topic, b"v%d" % number, b"k%d" % number, partition=partition, timestamp=EPOCH_MS + number)
-    assert producer.flush(30) == 0
+    assert producer.flush(patient_s(30)) == 0
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_all_columns_of_a_record(load: Load, create: Create, bootstrap: str, top
     producer = Producer({"bootstrap.servers": bootstrap})
     producer.produce(topic, b"\x00\xff", b"k", partition=1, timestamp=EPOCH_MS + 7, headers=[("a", b"1"), ("a", None)])
     producer.produce(topic, None, None, partition=1, timestamp=EPOCH_MS)
-    producer.flush(30)
+    producer.flush(patient_s(30))
     first, second = load(topic, includeHeaders="true").orderBy("offset").collect()
     instant = datetime.fromtimestamp(EPOCH_MS / 1000, UTC).replace(tzinfo=None)
     assert tuple(first)[:7] == (
@@ -518,7 +518,7 @@ def test_read_committed_hides_aborted_and_open_transactions_from_queries_and_str
         producer.begin_transaction()
         for value in sent:
             producer.produce(topic, value)
-        producer.flush(60)
+        producer.flush(patient_s(60))
 
     begin(b"v0", b"v1")
     producer.commit_transaction(60)

@@ -19,6 +19,7 @@ from kafka_lite.streams.processor.topology_builder import AutoOffsetReset, Topol
 from kafka_lite.testing.cluster import Cluster
 from tests.support.counted_text import PARTITIONS, Text, counts_in
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 from tests.support.word_count import CHANGELOG, COUNTS, TEXT, WORDS, configs_of, start_process, word_count
 
 LEAVES = {"internal_leave_group_on_close": True}
@@ -139,7 +140,7 @@ def error_of(cluster: Cluster, tmp_path: Path, builder: TopologyBuilder, **confi
     streams.set_uncaught_exception_handler(on_error)
     with streams:
         streams.start()
-        assert died.wait(60)
+        assert died.wait(patient_s(60))
         assert streams.state is State.ERROR
     assert streams.state is State.NOT_RUNNING
     return errors[0]

@@ -27,6 +27,7 @@ from kafka_lite.streams.windowed import Windowed
 from kafka_lite.testing.cluster import Cluster
 from pipeline.nycflights import load_flights, load_planes
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
 
@@ -99,7 +100,7 @@ def send(producer: Producer, topic: str, key: str | None, value: str, timestamp:
 def write_planes(producer: Producer, planes: pd.DataFrame) -> None:
     for tailnum, manufacturer in planes[["tailnum", "manufacturer"]].itertuples(index=False):
         send(producer, "planes", tailnum, manufacturer, 1)
-    assert producer.flush(60) == 0
+    assert producer.flush(patient_s(60)) == 0
 
 
 def write_flights(producer: Producer, flights: pd.DataFrame) -> None:

@@ -9,6 +9,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from kafka_lite.testing import Cluster
 from pipeline.transactional_topic import Record, TransactionalTopic
+from tests.support.patience import patient_s
 
 TOPIC = "delays"
 QUERY = "pipeline-delays-4711"
@@ -49,7 +50,7 @@ class Query:
         })  # fmt: skip
         consumer.assign([TopicPartition(self.topic, 0, 0)])
         found = []
-        while (message := consumer.poll(60)) is not None and message.error() is None:
+        while (message := consumer.poll(patient_s(60))) is not None and message.error() is None:
             found.append(message.value())
         consumer.close()
         return found

@@ -22,6 +22,7 @@ from kafka_lite.common.process.app_info_parser import UNKNOWN, commit_of
 from kafka_lite.server.broker_process import BrokerProcess
 from scripts.compile_hot_modules import compiled_wheel, is_current
 from scripts.wheel import PROJECT, build_wheel, missing_for_compiling, uv
+from tests.support.patience import patient_s
 
 BUILD_LIMIT_S = 1800
 HOT_MODULES = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"][
@@ -162,7 +163,7 @@ def test_real_clients_and_its_own_tools_read_each_others_records(
     assert (created.returncode, created.stdout) == (0, "Created topic t.\n")
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "compression.type": "lz4"})
     producer.produce("t", b"from librdkafka")
-    assert producer.flush(60) == 0
+    assert producer.flush(patient_s(60)) == 0
     produced = installed.run(
         "kafka-lite", "console-producer", "--broker-list", broker.bootstrap_servers, "--topic", "t", given="from ours\n"
     )
@@ -177,7 +178,7 @@ def test_real_clients_and_its_own_tools_read_each_others_records(
     )
     consumer.subscribe(["t"])
     try:
-        messages = consumer.consume(2, timeout=60)
+        messages = consumer.consume(2, timeout=patient_s(60))
         assert [message.value() for message in messages] == [b"from librdkafka", b"from ours"]
     finally:
         consumer.close()

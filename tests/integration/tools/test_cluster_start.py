@@ -56,7 +56,7 @@ class Started:
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        self.process.wait(60)
+        self.process.wait(patient_s(60))
 
 
 @pytest.fixture
@@ -84,8 +84,8 @@ def test_a_broker_is_killed_and_started_again_by_hand_and_everything_ends_togeth
     eventually(lambda: "started: " in (started.folder / "again.log").read_text())
     eventually(lambda: pid_file.exists() and int(pid_file.read_text()) == again.pid)
     started.process.send_signal(signal.SIGTERM)
-    assert started.process.wait(60) == 0
-    assert again.wait(60) == 0
+    assert started.process.wait(patient_s(60)) == 0
+    assert again.wait(patient_s(60)) == 0
     assert not any(map(takes_connections, (started.port, started.port + 1, started.zookeeper_port)))
     assert list(started.folder.glob("broker-*/pid")) == []
 

@@ -35,7 +35,7 @@ def flights(cluster):
     for partition, count in ((0, 30), (1, 20)):
         for number in range(count):
             producer.produce("flights", str(number), partition=partition)
-    assert producer.flush(30) == 0
+    assert producer.flush(patient_s(30)) == 0
     return "flights"
 
 
@@ -180,7 +180,7 @@ def test_the_group_of_an_old_consumer(cluster, flights, tool):
         assert (code, "its consumers are still active" in error) == (1, True)
     finally:
         consumer.shutdown()
-    reader.join(60)
+    reader.join(patient_s(60))
     assert tool("--list", zookeeper=True)[1] == [["old"]]
     assert tool("--delete", "--group", "old", zookeeper=True)[0] == 0
     assert tool("--list", zookeeper=True)[1] == []

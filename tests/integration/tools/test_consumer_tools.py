@@ -21,7 +21,7 @@ def cluster():
         producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
         for number in range(COUNT):
             producer.produce("flights", f"{number:>100}", partition=number % 2)
-        assert producer.flush(30) == 0
+        assert producer.flush(patient_s(30)) == 0
         yield cluster
 
 
@@ -93,7 +93,7 @@ def test_a_verifiable_consumer_stops_on_a_signal(cluster):
                 process.send_signal(signal.SIGTERM)
                 break
         events += events_of(process.stdout.read())
-        assert process.wait(60) == 0
+        assert process.wait(patient_s(60)) == 0
     assert events[-1]["name"] == "shutdown_complete"
     assert "partitions_revoked" in [event["name"] for event in events]
     committed = {p["partition"]: p["offset"] for e in events if e["name"] == "offsets_committed" for p in e["offsets"]}

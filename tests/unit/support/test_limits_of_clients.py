@@ -1,4 +1,4 @@
-"""What runs beside JVMs and on a busy machine gives no client a limit of wall-clock time."""
+"""Tests that run beside others on a busy machine give no client a limit of wall-clock time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.program import ROOT
 
+PACES = {("test_connect_system_scenarios.py", "self._stopped.wait(10)")}
+"""A source without records, which would otherwise be polled all the time."""
 SECONDS = {10, 20, 30, 60, 90, 120, 300, 400}
 IN_SECONDS = {"poll", "consume"}
 IN_EITHER = {"flush", "result", "exception", "get", "wait", "join", "communicate"}
@@ -25,7 +27,7 @@ def limits(source: str) -> Iterator[str]:
         numbers = SECONDS | {1000 * each for each in SECONDS if name in IN_EITHER}
         for given in (*own, *(each.value for each in node.keywords if each.arg == "timeout")):
             if isinstance(given, ast.Constant) and type(given.value) in (int, float) and given.value in numbers:
-                yield f"line {node.lineno}: {ast.unparse(node)}"
+                yield ast.unparse(node)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +48,9 @@ def test_limits_are_found_in_source(call: str, is_found: bool) -> None:
     assert bool(list(limits(call))) == is_found
 
 
-@pytest.mark.parametrize("folder", ["jvm", "chaos"])
+@pytest.mark.parametrize("folder", ["jvm", "chaos", "clients", "integration"])
 def test_clients_wait_for_as_long_as_the_machine_is_busy(folder: str) -> None:
     """``tests.support.patient_clients`` and ``patient_s`` are what to wait with."""
     paths = (ROOT / "tests" / folder).rglob("*.py")
-    assert [(path.name, call) for path in paths for call in limits(path.read_text(encoding="utf-8"))] == []
+    found = [(path.name, call) for path in paths for call in limits(path.read_text(encoding="utf-8"))]
+    assert set(found) - PACES == set()
