@@ -1,11 +1,13 @@
 """Which labs have changed since all their wrong answers were tried.
 
     python -m tests.support.tried_labs LAB …    # notes in tests/data/tried-labs.json that all of theirs were tried
+    python -m tests.support.tried_labs --all    # of all labs: a green CI of these very files has tried what had changed
 
 There are more than a thousand wrong answers: trying one takes half a second, on Spark ten. CI tries one of each lab but
 those on Spark, and all of every lab whose digest is not in the file: a changed lab is tried in every run until
 it is noted there. The starters and the shipped code of labs on Spark are tried in the same runs, and if our
-source for Spark has changed, which all of them use, of all these labs; those of other labs in each run.
+source for Spark or the sessions of these labs have changed, which all of them use, of all these labs; those of other
+labs in each run.
 """
 
 from __future__ import annotations
@@ -21,11 +23,12 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from kafka_learn.labs.lab import SPARK, Lab, find_lab
+from kafka_learn.labs.lab import SPARK, Lab, all_labs, find_lab
 from kafka_learn.source import UnknownSymbolError, module_path
 
 NOTED = Path(__file__).parents[1] / "data/tried-labs.json"
-_RUNNERS = ("kafka_learn.labs.spark_plugin", "kafka_learn.labs.spark_jvm", "kafka_learn.labs.pytest_plugin")
+_RUNNER = "kafka_learn.labs.pytest_plugin"
+_SESSIONS = ("kafka_learn.labs.spark_plugin", "kafka_learn.labs.spark_jvm")
 _SOURCE = module_path("kafka_lite.spark").parent
 _COUNTED = {"pipeline", "kafka_learn"}
 """The packages whose modules count if tests import them. A lab that is not on Spark is about ``kafka_lite`` itself."""
@@ -38,14 +41,14 @@ def has_changed(lab: Lab) -> bool:
 
 
 def source_has_changed() -> bool:
-    """Whether our source for Spark is not as it was when the last lab was noted."""
+    """Whether our source for Spark, or the session of a lab, is not as it was when the last lab was noted."""
     noted: dict[str, str] = json.loads(NOTED.read_text(encoding="utf-8"))
     return noted.get(_SOURCE.name) != source_digest()
 
 
 def source_digest(folder: Path | None = None) -> str:
-    """Of the code of ``kafka_lite/spark``."""
-    paths = sorted((folder or _SOURCE).rglob("*.py"))
+    """Of the code of ``kafka_lite/spark``, and of what gives a lab its session."""
+    paths = [*sorted((folder or _SOURCE).rglob("*.py")), *map(module_path, _SESSIONS)]
     return hashlib.sha256("\0".join(map(code, paths)).encode()).hexdigest()[:16]
 
 
@@ -54,7 +57,7 @@ def digest(lab: Lab) -> str:
     tests = sorted(lab.tests.glob("*.py"))
     counted = _COUNTED if lab.extra == SPARK else {*_COUNTED, "kafka_lite"}
     imports = {name for test in tests for name in imported(test.read_text("utf-8"), counted)}
-    modules = {*lab.modules, *_RUNNERS, *imports}
+    modules = {*lab.modules, _RUNNER, *imports}
     parts = [f"pyspark {version('pyspark')}".encode()]
     parts += [(lab.folder / "wrong.toml").read_bytes()]
     parts += [code(path).encode() for path in (*tests, *map(module_path, sorted(modules)))]
@@ -114,4 +117,4 @@ def note(labs: Iterable[Lab]) -> None:
 
 
 if __name__ == "__main__":
-    note(map(find_lab, sys.argv[1:]))
+    note(all_labs() if sys.argv[1:] == ["--all"] else map(find_lab, sys.argv[1:]))

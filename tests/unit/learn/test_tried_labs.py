@@ -8,6 +8,7 @@ import pytest
 
 from kafka_learn.labs.lab import Lab, find_lab
 from kafka_learn.source import module_path
+from tests.support import tried_labs
 from tests.support.tried_labs import digest, imported, source_digest
 
 
@@ -76,3 +77,12 @@ def test_changed_code_of_the_source_for_spark_changes_its_digest_and_words_do_no
     assert source_digest(package) == before
     (package / "more.py").write_text("changed = 1\n")
     assert source_digest(package) != before
+
+
+def test_what_gives_labs_on_spark_their_session_counts_with_our_source_for_spark(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, source_before = digest(lab), source_digest()
+    monkeypatch.setattr(tried_labs, "_SESSIONS", ("kafka_learn.labs.spark_jvm",))
+    assert source_digest() != source_before
+    assert digest(lab) == before
