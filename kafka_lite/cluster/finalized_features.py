@@ -56,6 +56,8 @@ class FinalizedFeatures:
         """The features of this broker, as it tells clients."""
         self._lock = threading.Lock()
         self.current = NO_FEATURES
+        self.are_decided = store is None
+        """Whether a controller has said with which features the cluster begins, if with any."""
 
     @property
     def are_enabled(self) -> bool:
@@ -83,9 +85,11 @@ class FinalizedFeatures:
             return
         try:
             node, epoch = self._store.read()
+            is_missing = node is None
         except ZnodeDataError as error:
             logger.error("Taking all features for off: %s", error)
             node, epoch = None, UNKNOWN_EPOCH
+            is_missing = False
         if node is None or node.status is FeatureStatus.DISABLED:
             read = NO_FEATURES
         else:
@@ -95,6 +99,7 @@ class FinalizedFeatures:
             raise UnsupportedFeaturesError(f"this broker does not support the finalized features {unsupported}")
         with self._lock:
             # A watch and a write of this broker's controller read at the same time: the newer version stays.
+            self.are_decided = not is_missing
             if read is NO_FEATURES or read.epoch > self.current.epoch:
                 if read.levels != self.current.levels:
                     logger.info("Finalized features: %s (epoch %d)", dict(read.levels), read.epoch)

@@ -139,7 +139,7 @@ class RequestHandling:
             auto_create = parts.config.auto_create_topics_enable
             self.apis.wrap_handlers(authorizing(self._auth, auto_create, parts.metadata_cache))
         self.apis.wrap_handlers(self.held.wrap)
-        self.apis.wrap_handlers(switched(parts.security.share_groups))
+        self.apis.wrap_handlers(switched(parts.security.consumer_groups, parts.security.share_groups))
 
     def _new_handlers(self) -> ApiHandlers:
         parts = self._parts

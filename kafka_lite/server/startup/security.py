@@ -20,6 +20,7 @@ from kafka_lite.server.admin.zk_delegation_tokens import ZkDelegationTokenStore,
 from kafka_lite.server.apis.api_version_manager import ApiVersionManager
 from kafka_lite.server.apis.share.share_group_switch import ShareGroupSwitch
 from kafka_lite.server.auth.authorizer_loading import load_authorizer
+from kafka_lite.server.auth.consumer_group_switch import ConsumerGroupSwitch
 from kafka_lite.server.kafka_apis import served_versions
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
@@ -35,6 +36,7 @@ class BrokerSecurity:
     sasl: SaslServices
     versions: ApiVersionManager
     """The versions that clients are told, before they authenticate and after."""
+    consumer_groups: ConsumerGroupSwitch
     share_groups: ShareGroupSwitch
     authorizer: Authorizer | None
     tokens: DelegationTokenManager
@@ -55,11 +57,12 @@ def broker_security(
     protocol = config.inter_broker_protocol_version
     authorizer = load_authorizer(config.values, config.original, protocol, zk_client, time)
     served = served_versions(consumer_groups=config.consumer_groups.is_enabled)
+    consumer_groups = ConsumerGroupSwitch(config.consumer_groups.is_enabled, features)
     share_groups = ShareGroupSwitch(config.share_groups, features)
     versions = ApiVersionManager(served, lambda: False, features, lambda: share_groups.is_on)
     sasl = sasl_services(zk_client, time, versions)
     tokens = token_manager(DelegationTokenConfig.of(config.values), zk_client, sasl.tokens, time)
-    return BrokerSecurity(sasl, versions, share_groups, authorizer, tokens)
+    return BrokerSecurity(sasl, versions, consumer_groups, share_groups, authorizer, tokens)
 
 
 def token_manager(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from kafka_lite.cluster.features import SHARE_VERSION
 from kafka_lite.cluster.finalized_features import FinalizedFeatures
+from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.modern.share_group_config import ShareGroupConfig
 from kafka_lite.protocol.api_key import ApiKey
 
@@ -28,6 +29,8 @@ class ShareGroupSwitch:
     """Share groups are on if ``group.coordinator.rebalance.protocols`` has ``share``, or ``group.share.enable``
     says so, or if the cluster has finalized ``share.version`` 1, which a broker learns while it runs."""
 
+    apis = OF_SHARE_GROUPS
+
     def __init__(self, config: ShareGroupConfig, features: FinalizedFeatures) -> None:
         self._config = config
         self._features = features
@@ -36,3 +39,8 @@ class ShareGroupSwitch:
     def is_on(self) -> bool:
         """Whether share groups are served now."""
         return self._config.is_enabled or self._features.level(SHARE_VERSION) >= 1
+
+    @property
+    def refusal(self) -> Errors | None:
+        """The error of requests about share groups; None while they are served."""
+        return None if self.is_on else Errors.UNSUPPORTED_VERSION

@@ -1,4 +1,4 @@
-"""While share groups are off, requests about them are refused before anybody looks at rights."""
+"""While a kind of groups is off, requests about it are refused before anybody looks at rights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka_lite.server.auth.switched_handlers import switched
 
 @pytest.mark.parametrize("key", sorted(OF_SHARE_GROUPS))
 def test_requests_about_share_groups_are_served_while_those_are_on(key: ApiKey) -> None:
-    switch = SimpleNamespace(is_on=False)
+    switch = SimpleNamespace(apis=OF_SHARE_GROUPS, refusal=Errors.UNSUPPORTED_VERSION)
     handled: list[Any] = []
     handler = switched(cast(Any, switch))(key, lambda _request, body, _respond: handled.append(body))
     responses: list[Any] = []
@@ -27,7 +27,7 @@ def test_requests_about_share_groups_are_served_while_those_are_on(key: ApiKey) 
     assert handled == []
     (response,) = responses
     assert getattr(response, "error_code", Errors.UNSUPPORTED_VERSION.code) == Errors.UNSUPPORTED_VERSION.code
-    switch.is_on = True
+    switch.refusal = None
     handler(cast(Any, request), body, responses.append)
     assert handled == [body]
     assert len(responses) == 1
@@ -36,6 +36,6 @@ def test_requests_about_share_groups_are_served_while_those_are_on(key: ApiKey) 
 def test_other_requests_have_no_check() -> None:
     def handler(*_: object) -> None: ...
 
-    wrap = switched(cast(Any, SimpleNamespace(is_on=False)))
+    wrap = switched(cast(Any, SimpleNamespace(apis=OF_SHARE_GROUPS, refusal=Errors.UNSUPPORTED_VERSION)))
     for key in (ApiKey.PRODUCE, ApiKey.WRITE_SHARE_GROUP_STATE, ApiKey.CONSUMER_GROUP_HEARTBEAT):
         assert wrap(key, handler) is handler
