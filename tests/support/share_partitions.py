@@ -10,12 +10,15 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.ids.topic_id_partition import TopicIdPartition
 from kafka_lite.common.purgatory.timer import SystemTimer
 from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.modern.share_group_config import ShareGroupConfig
 from kafka_lite.coordinator.share.persister import PartitionStateData, SharePartitionKey
+from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.share.acknowledgement import ShareAcknowledgementBatch
 from kafka_lite.server.share.acquisition import Acquired
 from kafka_lite.server.share.acquisition_lock_timer import AcquisitionLockTimer
 from kafka_lite.server.share.record_state import ACCEPT, SharePartitionState
+from kafka_lite.server.share.share_group_metrics import ShareGroupMetrics
 from kafka_lite.server.share.share_partition import ReadBatches, SharePartition
 from tests.support.in_memory_persister import InMemoryPersister
 
@@ -40,6 +43,8 @@ class SharedLog:
         self.batches = [Batch(*each) for each in batches]
         self.config = ShareGroupConfig(**config)  # type: ignore[arg-type]
         self.time = MockTime()
+        self.registry = MetricsRegistry()
+        self.metrics = ShareGroupMetrics(self.registry, self.time)
         self.timer = SystemTimer(time=self.time)
         self.persister = InMemoryPersister()
         self.persister.initialize_state("g", {PARTITION: PartitionStateData(1, 0)}, lambda _results: None)
@@ -60,6 +65,7 @@ class SharedLog:
             self.persister,
             AcquisitionLockTimer(0, self.timer, reaper_enabled=False),
             self._wake,
+            self.metrics.of_partition(KEY.group_id, TopicPartition("t", KEY.partition)),
         )
         self.partition.maybe_initialize(self._note)
         return self.partition

@@ -20,6 +20,7 @@ from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.share.acquisition import Acquired
 from kafka_lite.server.share.fetched_batches import aborted_of, fetched_batches, slice_of_acquired
+from kafka_lite.server.share.share_group_metrics import ShareFetchMetrics
 from kafka_lite.server.share.share_partition import ReadBatches, SharePartition
 
 logger = logging.getLogger(__name__)
@@ -95,7 +96,7 @@ class DelayedShareFetch(DelayedOperation):
         log_start_offset: Callable[[TopicPartition], int],
         on_failure: Callable[[SharePartition, ApiError], None],
         released: Callable[[Iterable[SharePartition]], None],
-        expired: Callable[[], None] = lambda: None,
+        metrics: ShareFetchMetrics,
     ) -> None:
         """``log_start_offset`` raises ApiError. ``released``: other fetches may acquire from these partitions."""
         super().__init__(fetch.params.max_wait_ms)
@@ -104,7 +105,7 @@ class DelayedShareFetch(DelayedOperation):
         self._log_start_offset = log_start_offset
         self._on_failure = on_failure
         self._released = released
-        self._expired = expired
+        self._metrics = metrics
         self._locked: dict[TopicIdPartition, int] = {}
         self._read: Reads = {}
         self._client_has_left = False
@@ -118,7 +119,7 @@ class DelayedShareFetch(DelayedOperation):
 
     def on_expiration(self) -> None:
         """The client has waited as long as it wants to."""
-        self._expired()
+        self._metrics.expired()
 
     # ── enough? ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -130,6 +131,7 @@ class DelayedShareFetch(DelayedOperation):
         locked = self._lock_partitions()
         if not locked:
             return False
+        self._metrics.locked()
         read: Reads = {}
         is_enough = True
         try:
@@ -216,7 +218,11 @@ class DelayedShareFetch(DelayedOperation):
         if self._client_has_left:
             fetch.respond({})
             return
-        locked = self._locked or self._lock_partitions()
+        locked = self._locked
+        if not locked:
+            locked = self._lock_partitions()
+            self._metrics.locked()
+        self._metrics.completed(len(locked), len(fetch.partitions))
         data: dict[TopicIdPartition, SharePartitionData] = {}
         try:
             others = {at: offset for at, offset in locked.items() if at not in self._read}

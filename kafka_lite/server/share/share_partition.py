@@ -36,6 +36,7 @@ from kafka_lite.server.share.record_state import (
     RecordState,
     SharePartitionState,
 )
+from kafka_lite.server.share.share_partition_metrics import SharePartitionMetrics
 from kafka_lite.server.share.state_writes import Done, StateWrites, persister_error
 
 logger = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ class SharePartition:
         persister: Persister,
         timer: AcquisitionLockTimer,
         on_available: Callable[[], None],
+        metrics: SharePartitionMetrics,
     ) -> None:
         """``on_available`` is called without a lock when there may be more to acquire than before."""
         self.key = key
@@ -88,12 +90,14 @@ class SharePartition:
         self._writes = StateWrites(persister, key.group_id, self._partition)
         self._timer = timer
         self._on_available = on_available
+        self.metrics = metrics
         self._lock = threading.Lock()
         self._records = InFlightRecords(0)
         self._state_epoch = 0
         self._fetched_by: object = None
         self._position: LogOffsetMetadata | None = None
         self.state = SharePartitionState.EMPTY
+        metrics.watch(lambda: self.in_flight_count, lambda: self.in_flight_batch_count)
 
     def __str__(self) -> str:
         return f"{self.key.group_id}:{self._partition.topic_id}-{self._partition.partition}"
@@ -147,6 +151,8 @@ class SharePartition:
         batches = [
             StateBatch(first, last, RecordState(state), count) for first, last, state, count in read.state_batches
         ]
+        for first, last, _, _ in batches:
+            self.metrics.batch_in_flight(last - first + 1)
         return InFlightRecords(start, batches)
 
     def _enter(self, state: SharePartitionState) -> None:
@@ -177,6 +183,7 @@ class SharePartition:
             if not self.is_active or self._fetched_by is not None:
                 return False
             self._fetched_by = fetch
+            self.metrics.fetch_lock_acquired()
             return True
 
     def release_fetch_lock(self, fetch: object) -> None:
@@ -184,6 +191,7 @@ class SharePartition:
         with self._lock:
             if self._fetched_by is fetch:
                 self._fetched_by = None
+                self.metrics.fetch_lock_released()
 
     def can_acquire_records(self) -> bool:
         """Whether not too many records are in flight, or one of them may be delivered again."""
@@ -222,6 +230,8 @@ class SharePartition:
                 lock.first_offset = min(each.first_offset for each in acquired)
                 lock.last_offset = max(each.last_offset for each in acquired)
                 self._timer.add(lock)
+                for each in acquired:
+                    self.metrics.batch_in_flight(each.size)
             return acquired
 
     def update_log_start_offset(self, log_start_offset: int) -> None:
@@ -305,6 +315,7 @@ class SharePartition:
             change = acknowledgement.time_out(self._records, lock, lock.first_offset, lock.last_offset, limit)
             if not change.batches:
                 return
+            self.metrics.locks_expired(sum(last - first + 1 for first, last, _, _ in change.batches))
             data = self._data_of(change)
             self._records.move_start_offset()
             self._writes.add(data, self._timeout_written)

@@ -55,6 +55,7 @@ class SharePartitionCache:
             del self._partitions[key]
             _discard(self._of_groups, key.group_id, key)
             _discard(self._of_logs, self._logs.pop(key), key)
+            found.metrics.close()  # under the lock: the next object of this key has beans of the same names
         found.mark_fenced()
         return found
 

@@ -131,7 +131,7 @@ class SharePartitionManager:
                 self._log_start_offset,
                 self._failed,
                 self._try_again,
-                self._metrics.fetch_expired,
+                self._metrics.fetch_begins(request.group_id),
             ),
             keys,
         )
@@ -147,6 +147,7 @@ class SharePartitionManager:
                 self._persister,
                 self._timer,
                 lambda: self._try(key),
+                self._metrics.of_partition(key.group_id, log),
             )
 
         return self.partitions.get_or_create(key, log, create)
@@ -154,17 +155,28 @@ class SharePartitionManager:
     def _initialized(
         self, at: TopicIdPartition, share_partition: SharePartition, failed: dict[TopicIdPartition, ApiError]
     ) -> Callable[[ApiError | None], None]:
+        is_loaded, started_ms = share_partition.is_active, self._metrics.now_ms()
+
         def done(failure: ApiError | None) -> None:
+            if not is_loaded:
+                self._metrics.partition_loaded(started_ms)
             if failure is not None and failure.error is not Errors.LEADER_NOT_AVAILABLE:
                 failed[at] = failure
-                self.partitions.remove(share_partition.key, share_partition)
+                self._remove(share_partition.key, share_partition)
             self._try(share_partition.key)
 
         return done
 
     def _failed(self, share_partition: SharePartition, failure: ApiError) -> None:
-        if failure.error in LETS_GO and self.partitions.remove(share_partition.key, share_partition) is not None:
+        if failure.error in LETS_GO and self._remove(share_partition.key, share_partition):
             logger.info("The share partition %s is let go: %s", share_partition, failure)
+
+    def _remove(self, key: SharePartitionKey, only: SharePartition | None = None) -> bool:
+        """Let a share partition go, and the beans of a group with its last one. Whether it was there."""
+        is_removed = self.partitions.remove(key, only) is not None
+        if is_removed and not self.partitions.keys_of_group(key.group_id):
+            self._metrics.group_has_left(key.group_id)
+        return is_removed
 
     def _try_again(self, share_partitions: Iterable[SharePartition]) -> None:
         for share_partition in share_partitions:
@@ -276,7 +288,7 @@ class SharePartitionManager:
             topic_id = partition.log.topic_id if partition is not None and partition.log is not None else None
             is_led = partition is not None and partition.leader_replica_if_local is not None
             if not is_led or topic_id not in (None, key.topic_id):
-                self.partitions.remove(key)
+                self._remove(key)
             self._try(key)
 
     def on_connection_ended(self, connection_id: str) -> None:
@@ -294,12 +306,12 @@ class SharePartitionManager:
         """Keep what is in flight until its change is written; a state that is all written can be read again."""
         share_partition = self.partitions.get(key)
         if share_partition is not None and share_partition.in_flight_count == 0:
-            self.partitions.remove(key)
+            self._remove(key)
 
     def shutdown(self) -> None:
         """Deliver nothing more."""
         for key in self.partitions.all_keys():
-            self.partitions.remove(key)
+            self._remove(key)
         self._timer.shutdown()
         self._purgatory.shutdown()
 
