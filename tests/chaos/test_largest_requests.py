@@ -41,7 +41,18 @@ from tests.support.logs import record_set
 TOPIC = "beside"
 PROBES = 3
 """So often at least is the small record produced beside an attack."""
-OVERRIDES = {"auto.create.topics.enable": "false"}
+OVERRIDES = {"auto.create.topics.enable": "false", "group.share.enable": "true"}
+MEMBER = "AAAAAAAAQACAAAAAAAAAAQ"
+OF_MEMBERS = {
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: {"group_id": "assigned", "rebalance_timeout_ms": 60_000},
+    ApiKey.SHARE_GROUP_HEARTBEAT: {"group_id": "sharing"},
+    ApiKey.SHARE_FETCH: {"group_id": "sharing", "max_bytes": 2**20, "max_records": 500, "batch_size": 500},
+    ApiKey.SHARE_ACKNOWLEDGE: {"group_id": "sharing", "share_session_epoch": -1},
+    ApiKey.ALTER_SHARE_GROUP_OFFSETS: {"group_id": "altered"},
+    ApiKey.DELETE_SHARE_GROUP_OFFSETS: {"group_id": "altered"},
+}
+"""What those who join a group, or open a session, say besides: without it they are refused before anybody looks at
+their arrays."""
 MAX_RESIDENT_BYTES = 300 * 1024 * 1024
 MAX_DESCRIPTORS = 100
 ATTACKS = [
@@ -150,7 +161,12 @@ def measured(broker: KafkaLite, frame: bytes, connections: int) -> Measured:
 
 
 def frame_of(api_key: ApiKey, version: int, path: Sequence[str], elements: int) -> bytes:
-    return encode_request(largest(API_SPECS[api_key].request, version, elements, path), version, 1, "attack")
+    request = largest(API_SPECS[api_key].request, version, elements, path)
+    of_member = OF_MEMBERS.get(api_key, {})
+    for name, value in {"member_id": MEMBER, **of_member}.items() if of_member else ():
+        if hasattr(request, name):
+            setattr(request, name, value)
+    return encode_request(request, version, 1, "attack")
 
 
 def check_bounds(broker: KafkaLite) -> None:
