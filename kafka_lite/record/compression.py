@@ -130,6 +130,8 @@ def _bounded_copy(data: Buffer, _magic: int, max_bytes: int) -> bytes:
 # --- gzip ---
 
 _GZIP_WBITS = 16 + zlib.MAX_WBITS  # tells zlib to use a gzip header
+_GZIP_INPUT_BYTES = 1 << 20
+_GZIP_MEMBER_BYTES = 256
 
 
 def _gzip_compress(data: Buffer, _magic: int, level: int | None) -> bytes:
@@ -142,17 +144,25 @@ def _gzip_decompress(data: Buffer, _magic: int, max_bytes: int) -> bytes:
 
 
 def _gzip_pieces(data: Buffer) -> Iterator[bytes]:
-    """Yield what all members of the stream hold: gzip allows several in a row."""
-    rest: Buffer = data
-    while rest:
+    """Yield what all members of the stream hold: gzip allows several in a row, of 20 bytes or more.
+
+    zlib copies what it leaves of its input. So the first member, usually the only one, is given all of a usual batch,
+    and each later one a little, then more: a million members would otherwise copy the rest a million times.
+    """
+    view, position, window = memoryview(data), 0, _GZIP_INPUT_BYTES
+    while position < len(view):
         stream = zlib.decompressobj(_GZIP_WBITS)
         while not stream.eof:
+            rest = stream.unconsumed_tail or view[position : position + window]
+            if not stream.unconsumed_tail:
+                position += len(rest)
+                window = min(4 * window, _GZIP_INPUT_BYTES)
             piece = stream.decompress(rest, _PIECE_BYTES)
-            rest = stream.unconsumed_tail
             if not piece and not rest and not stream.eof:
                 raise CorruptRecordError("Truncated gzip data")
             yield piece
-        rest = stream.unused_data
+        position -= len(stream.unused_data)
+        window = _GZIP_MEMBER_BYTES
 
 
 # --- snappy ---
@@ -204,8 +214,11 @@ def _snappy_pieces(view: memoryview, max_bytes: int) -> Iterator[bytes]:
 
 def _snappy_block(block: memoryview, room: int, max_bytes: int) -> bytes:
     # A raw block starts with its uncompressed length. Check it before the library allocates that much.
-    if cramjam.snappy.decompress_raw_len(block) > room:
+    claimed = cramjam.snappy.decompress_raw_len(block)
+    if claimed > room:
         raise _too_large(max_bytes)
+    if claimed > len(block) * EXPANSION[CompressionType.SNAPPY.code]:
+        raise CorruptRecordError(f"A snappy block of {len(block)} bytes claims to hold {claimed}")
     return bytes(cramjam.snappy.decompress_raw(block))
 
 
