@@ -27,6 +27,7 @@ from rich.table import Table
 
 from bench.filled_log import batch_of_payloads
 from bench.group_requests import commit_frame, join
+from bench.groups.modern_members import Member
 from bench.raw_client import RawClient, fetch_frame, frame_of, many_connections, produce_batch_frame
 from bench.raw_workloads import MakeFrame, api_versions, small_produce
 from kafka_lite.network.blocking_channel import BlockingChannel
@@ -79,6 +80,7 @@ WORKLOADS = (
     Counted("produce 16 KB of 100 B", _produce_16_kb(100), 1),
     Counted("produce 16 KB of 100 B, lz4", _produce_16_kb(100, "lz4"), 1),
     Counted("produce 16 KB of 1,000 B", _produce_16_kb(1000), 1),
+    Counted("heartbeat of KIP-848, 10 connections", lambda name: Member(name, "only", 1).heartbeat(), 10),
     Counted("commit one offset", lambda name: commit_frame(name, GROUP), 1),
     Counted("metadata of one topic, 10 connections", _metadata, 10),
     Counted("fetch 16 KB", lambda name: fetch_frame(name, 16 * 1024), 1),
@@ -109,6 +111,7 @@ def prepare(broker: BrokerProcess) -> None:
         client.one_in_flight(_produce_16_kb(100)(TOPIC), 4)
     with BlockingChannel(HOST, broker.port) as channel:
         join(channel, f"{GROUP}-with-a-member")
+        Member(TOPIC, "only").join(channel, TOPIC)
 
 
 @contextmanager

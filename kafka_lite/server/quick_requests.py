@@ -12,6 +12,8 @@ from typing import Any, Final
 from kafka_lite.clients.fetch_metadata import INVALID_SESSION_ID
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
+from kafka_lite.coordinator.group.modern.consumer_group_member import JOIN_GROUP_MEMBER_EPOCH
+from kafka_lite.coordinator.group.modern.heartbeat_checks import says_nothing
 from kafka_lite.log.log_config import MAX_LONG
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
@@ -22,6 +24,7 @@ from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsRequest
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
 from kafka_lite.protocol.messages.api_08_offset_commit import OffsetCommitRequest
 from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest
+from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from kafka_lite.server.kafka_request_handler import ApiRequestHandler, KafkaRequestHandler
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.quick_batches import MAX_QUICK_EXPANDED_BYTES, MAX_QUICK_RECORDS, quick_cost
@@ -113,6 +116,8 @@ class QuickRequests:
     Heartbeat,         quick
     ApiVersions,
     OffsetForLeaderEpoch
+    ConsumerGroup-       quick if it only says that a member of KIP-848 is alive; one that tells more may have
+    Heartbeat            all partitions of its group assigned
     everything else    not quick: it uses ZooKeeper or many files, or it is rare
     =================  ==================================================================================
 
@@ -151,6 +156,7 @@ class QuickRequests:
             int(ApiKey.HEARTBEAT): _always,
             int(ApiKey.API_VERSIONS): _always,
             int(ApiKey.OFFSET_FOR_LEADER_EPOCH): _always,
+            int(ApiKey.CONSUMER_GROUP_HEARTBEAT): self._is_quick_member_heartbeat,
         }
 
     def includes(self, request: Request) -> bool:
@@ -190,7 +196,14 @@ class QuickRequests:
     def _is_quick_offset_commit(self, version: int, body: OffsetCommitRequest) -> bool:
         if version < FIRST_VERSION_AT_THE_COORDINATOR:
             return False
-        partition = self._replicas.get_partition(self._offsets_partition_of(body.group_id))
+        return self._appends_without_flush(body.group_id)
+
+    def _is_quick_member_heartbeat(self, _version: int, body: ConsumerGroupHeartbeatRequest) -> bool:
+        is_sign_of_life = body.member_epoch > JOIN_GROUP_MEMBER_EPOCH and body.topic_partitions is None
+        return is_sign_of_life and says_nothing(body) and self._appends_without_flush(body.group_id)
+
+    def _appends_without_flush(self, group_id: str) -> bool:
+        partition = self._replicas.get_partition(self._offsets_partition_of(group_id))
         log = partition.log if partition is not None else None
         return log is None or log.config.flush_messages == MAX_LONG
 

@@ -23,6 +23,7 @@ from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from kafka_lite.protocol.messages.api_19_create_topics import CreateTopicsRequest
 from kafka_lite.protocol.messages.api_23_offset_for_leader_epoch import OffsetForLeaderEpochRequest
+from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Message
 from kafka_lite.record.compression import CompressionType
@@ -151,11 +152,34 @@ def test_offset_fetches_are_quick_unless_they_read_zookeeper(version: int, quick
 def test_commits_that_wait_for_fsync_are_not_quick() -> None:
     synchronous = {"__consumer_offsets": {"flush.messages": "1"}}
     assert not is_quick(ApiKey.OFFSET_COMMIT, 8, OffsetCommitRequest(), topic_configs=synchronous)
+    alive = ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=3)
+    assert not is_quick(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, alive, topic_configs=synchronous)
 
 
 def test_heartbeats_are_quick_and_joins_are_not() -> None:
     assert is_quick(ApiKey.HEARTBEAT, 4, HeartbeatRequest())
     assert not is_quick(ApiKey.JOIN_GROUP, 4, JoinGroupRequest())
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        {"member_epoch": 0},
+        {"member_epoch": -1},
+        {"topic_partitions": []},
+        {"subscribed_topic_names": []},
+        {"subscribed_topic_regex": ""},
+        {"instance_id": "i"},
+        {"rack_id": "r"},
+        {"server_assignor": "uniform"},
+        {"rebalance_timeout_ms": 5},
+    ],
+    ids=str,
+)
+def test_a_heartbeat_of_kip_848_is_quick_unless_it_tells_something(says: dict[str, Any]) -> None:
+    sign_of_life: dict[str, Any] = {"group_id": "g", "member_id": "m", "member_epoch": 3}
+    assert is_quick(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, ConsumerGroupHeartbeatRequest(**sign_of_life))
+    assert not is_quick(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, ConsumerGroupHeartbeatRequest(**{**sign_of_life, **says}))
 
 
 def metadata(name: str | None, *, create: bool = True) -> MetadataRequest:

@@ -70,7 +70,9 @@ class ConsumerGroup(ModernGroup[ConsumerGroupMember, Key, ConsumerGroupState]):
 
     def topics_of(self, member: ConsumerGroupMember) -> frozenset[str]:
         """The topics that a member subscribes to, by name or by a regular expression that is resolved."""
-        resolved = self.expressions.get(member.subscribed_topic_regex or "")
+        if member.subscribed_topic_regex is None:
+            return member.subscribed_topic_names  # the same set each time, which knows its hash
+        resolved = self.expressions.get(member.subscribed_topic_regex)
         return member.subscribed_topic_names | (resolved.topics if resolved is not None else frozenset())
 
     def preferred_assignor(self, default: str) -> str:

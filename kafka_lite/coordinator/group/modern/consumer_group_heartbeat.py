@@ -20,6 +20,7 @@ from kafka_lite.coordinator.group.modern.consumer_group_member import (
 )
 from kafka_lite.coordinator.group.modern.current_assignment_builder import next_assignment
 from kafka_lite.coordinator.group.modern.group_change import GroupChange
+from kafka_lite.coordinator.group.modern.heartbeat_checks import says_nothing
 from kafka_lite.coordinator.group.modern.regular_expressions import matching_topics
 from kafka_lite.coordinator.group.modern.target_assignment_builder import target_changes
 from kafka_lite.coordinator.group.modern.topic_partitions import TopicIdPartitions, from_structs, in_order, is_subset
@@ -32,6 +33,8 @@ from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import (
 )
 
 logger = logging.getLogger(__name__)
+
+_new_response = ConsumerGroupHeartbeatResponse.maker("member_id", "member_epoch", "heartbeat_interval_ms", "assignment")
 
 Visible = Callable[[Iterable[str]], frozenset[str]]
 """Leaves the topics that the client may describe."""
@@ -76,14 +79,9 @@ class HeartbeatDecision:
         owned = None if request.topic_partitions is None else from_structs(request.topic_partitions)
         before = self._known_member(change, request, owned)
         member = self.advance(change, before, _updated(before, request, client), owned, client.visible)
-        response = ConsumerGroupHeartbeatResponse(
-            member_id=member.member_id,
-            member_epoch=member.member_epoch,
-            heartbeat_interval_ms=self.config.heartbeat_interval_ms,
-        )
-        if _is_full(request) or member.assigned != before.assigned:
-            response.assignment = _assignment(member)
-        return response
+        is_told = _is_full(request) or member.assigned != before.assigned
+        assignment = _assignment(member) if is_told else None
+        return _new_response(member.member_id, member.member_epoch, self.config.heartbeat_interval_ms, assignment)
 
     def advance(
         self,
@@ -95,7 +93,8 @@ class HeartbeatDecision:
     ) -> ConsumerGroupMember:
         """The three parts. Returns the member after its step."""
         group = change.group
-        if group.members.get(updated.member_id) != updated:
+        known = group.members.get(updated.member_id)
+        if known is not updated and known != updated:
             change.add(group_records.member_subscription(group.group_id, updated))
         means_others = self._resolve_expressions(change, updated, visible)
         self._raise_epoch(change, means_others or not updated.has_same_subscription(before))
@@ -194,7 +193,7 @@ class HeartbeatDecision:
         member = group.members[member_id]
         target = group.target.get(member_id, {})
         stepped = next_assignment(member, group.assignment_epoch, target, group.epoch_of, owned)
-        if stepped != member:
+        if stepped is not member and stepped != member:
             change.add(group_records.current_assignment(group.group_id, stepped))
         return stepped
 
@@ -282,7 +281,10 @@ def _check_epoch(member: ConsumerGroupMember, epoch: int, owned: TopicIdPartitio
 def _updated(
     member: ConsumerGroupMember, request: ConsumerGroupHeartbeatRequest, client: HeartbeatClient
 ) -> ConsumerGroupMember:
-    """The member with what the request says; null means that nothing has changed."""
+    """The member with what the request says, in which null means unchanged; the same member if nothing is new."""
+    is_same_client = member.client_id == client.client_id and member.client_host == client.client_host
+    if member.classic is None and is_same_client and says_nothing(request):
+        return member
     names, expression = request.subscribed_topic_names, request.subscribed_topic_regex
     timeout_ms = request.rebalance_timeout_ms
     return replace(

@@ -30,7 +30,7 @@ def check_heartbeat(request: ConsumerGroupHeartbeatRequest, version: int, assign
     _refuse_if(len(request.instance_id or "") > MAX_INSTANCE_ID, "InstanceId is too long.")
     _refuse_if(request.rack_id == "", "RackId can't be empty.")
     names = (request.group_id, request.member_id, request.subscribed_topic_regex or "")
-    _refuse_if(any(len(name.encode()) > MAX_STRING_BYTES for name in names), "A name is too long.")
+    _refuse_if(any(map(_is_too_long, names)), "A name is too long.")
     if request.member_epoch == JOIN_GROUP_MEMBER_EPOCH:
         _check_first(request)
     elif request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
@@ -54,6 +54,22 @@ def _check_first(request: ConsumerGroupHeartbeatRequest) -> None:
         request.subscribed_topic_names is None and request.subscribed_topic_regex is None,
         "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining.",
     )
+
+
+def says_nothing(request: ConsumerGroupHeartbeatRequest) -> bool:
+    """Whether all fields are null or -1 that describe the member, as in almost all heartbeats."""
+    return (
+        request.rebalance_timeout_ms == -1
+        and request.subscribed_topic_names is None
+        and request.subscribed_topic_regex is None
+        and request.instance_id is None
+        and request.rack_id is None
+        and request.server_assignor is None
+    )
+
+
+def _is_too_long(name: str) -> bool:
+    return len(name) > MAX_STRING_BYTES // 4 and len(name.encode()) > MAX_STRING_BYTES
 
 
 def _refuse_if(is_wrong: bool, message: str) -> None:

@@ -53,9 +53,10 @@ class MemberTimers:
         return timer in self._deadlines
 
     def cancel(self, timer: MemberTimer) -> None:
-        """Forget the timer."""
-        with self._lock:
-            self._deadlines.pop(timer, None)
+        """Forget the timer. Most timers do not run; only holders of the group's lock set them."""
+        if timer in self._deadlines:
+            with self._lock:
+                self._deadlines.pop(timer, None)
 
     def cancel_member(self, group_id: str, member_id: str) -> None:
         """Forget all timers of a member."""

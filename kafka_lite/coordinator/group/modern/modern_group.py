@@ -76,7 +76,8 @@ class ModernGroup(ABC, Generic[MemberT, KeyT, StateT]):
 
     def subscribed_topics(self) -> frozenset[str]:
         """The topics that members subscribe to."""
-        return frozenset().union(*(self.topics_of(member) for member in self.members.values()))
+        # Most members subscribe alike, and a set of them is made faster than their union.
+        return frozenset().union(*set(map(self.topics_of, self.members.values())))
 
     def is_subscribed_to_topic(self, topic: str) -> bool:
         """Whether a member subscribes to the topic."""

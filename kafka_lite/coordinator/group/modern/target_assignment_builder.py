@@ -45,13 +45,14 @@ def group_spec(group: AnyModernGroup, topics: TopicsImage, assignable: TopicIdPa
         if topic is not None:
             ids[name] = topic.topic_id
             num_partitions[topic.topic_id] = topic.num_partitions
-    specs = {
-        member_id: MemberSpec(
-            topic_ids=frozenset(ids[name] for name in group.topics_of(member) if name in ids),
-            instance_id=member.instance_id,
-            rack_id=member.rack_id,
-            assigned=group.target.get(member_id, {}),
+    ids_by_topics: dict[frozenset[str], frozenset[UUID]] = {}  # most members subscribe alike
+    specs = {}
+    for member_id, member in group.members.items():
+        names = group.topics_of(member)
+        topic_ids = ids_by_topics.get(names)
+        if topic_ids is None:
+            topic_ids = ids_by_topics[names] = frozenset(ids[name] for name in names if name in ids)
+        specs[member_id] = MemberSpec(
+            topic_ids, member.instance_id, member.rack_id, assigned=group.target.get(member_id, {})
         )
-        for member_id, member in group.members.items()
-    }
     return GroupSpec(specs, num_partitions, assignable)

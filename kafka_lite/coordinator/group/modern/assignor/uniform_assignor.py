@@ -6,6 +6,7 @@ UniformHeterogeneousAssignmentBuilder.java · book 5.1.3
 
 from __future__ import annotations
 
+from itertools import islice
 from uuid import UUID
 
 from kafka_lite.coordinator.group.modern.assignor.group_spec import Assignment, GroupSpec
@@ -24,12 +25,14 @@ class UniformAssignor:
     def assign(self, group: GroupSpec) -> Assignment:
         """See ConsumerGroupPartitionAssignor."""
         owned = _assign_alike(group) if group.is_homogeneous else _HeterogeneousBuilder(group).build()
-        return {member_id: grouped(partitions) for member_id, partitions in owned.items()}
+        return {member_id: grouped(partitions) if partitions else {} for member_id, partitions in owned.items()}
 
 
 def _valid_pairs(group: GroupSpec, member_id: str) -> list[Pair]:
     """The partitions of a member's old target that still exist, and that it still subscribes to."""
     member, existing = group.members[member_id], group.num_partitions
+    if not member.assigned:
+        return []  # as with most members of a large group
     return [
         (topic_id, number)
         for topic_id, number in pairs(member.assigned)
@@ -56,7 +59,7 @@ def _assign_alike(group: GroupSpec) -> dict[str, list[Pair]]:
     assigned = {pair for partitions in owned.values() for pair in partitions}
     free = iter([pair for pair in everything if pair not in assigned])
     for member_id, partitions in owned.items():
-        partitions.extend(next(free) for _ in range(quotas[member_id] - len(partitions)))
+        partitions.extend(islice(free, quotas[member_id] - len(partitions)))
     return owned
 
 

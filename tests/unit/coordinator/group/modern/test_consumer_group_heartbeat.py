@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.coordinator.group.modern.consumer_group_heartbeat import HeartbeatClient, _updated
+from kafka_lite.coordinator.group.modern.consumer_group_member import ClassicMember, ConsumerGroupMember
 from kafka_lite.coordinator.group.modern.member_state import MemberState
+from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from tests.support.modern_groups import ModernGroups
 
 
@@ -124,3 +129,37 @@ def test_a_static_member_that_comes_back_keeps_its_partitions(groups: ModernGrou
     assert back.leave() is Errors.NONE
     groups.settle(second)
     assert second.numbers() == [0, 1, 2, 3, 4, 5]
+
+
+MEMBER = ConsumerGroupMember(
+    "m", rack_id="r", client_id="c", client_host="/h", rebalance_timeout_ms=9, subscribed_topic_names=frozenset("t")
+)
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        MEMBER,
+        replace(MEMBER, client_id="before"),
+        replace(MEMBER, client_host="/before"),
+        replace(MEMBER, instance_id="i", subscribed_topic_regex="t.*", server_assignor="range", member_epoch=4),
+        replace(MEMBER, classic=ClassicMember(1, (("range", b""),))),
+    ],
+)
+def test_a_heartbeat_that_says_nothing_leaves_the_member_as_saying_the_same_again_does(
+    member: ConsumerGroupMember,
+) -> None:
+    client, alive = HeartbeatClient("c", "/h"), ConsumerGroupHeartbeatRequest(member_id="m", member_epoch=4)
+    again = ConsumerGroupHeartbeatRequest(
+        member_id="m",
+        member_epoch=4,
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        subscribed_topic_names=sorted(member.subscribed_topic_names),
+        subscribed_topic_regex=member.subscribed_topic_regex,
+        server_assignor=member.server_assignor,
+    )
+    updated = _updated(member, alive, client)
+    assert updated == _updated(member, again, client)
+    assert (updated is member) == (updated == member)

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from kafka_lite.common.errors import Errors
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.coordinator.group.member_metadata import MAX_INSTANCE_ID
-from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import TopicPartitions
+from kafka_lite.coordinator.group.modern.heartbeat_checks import check_heartbeat
+from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
 from tests.support.groups import error_of
 from tests.support.modern_groups import ModernGroups
 
@@ -56,6 +57,14 @@ def test_a_member_of_an_unknown_group_is_told_so() -> None:
     response = ModernGroups().send(member_id="m", member_epoch=3)
     assert response is not None
     assert error_of(response.error_code) is Errors.GROUP_ID_NOT_FOUND
+
+
+@pytest.mark.parametrize("name", ["x" * 8192, "é" * 16_384, "x" * 32_767])
+def test_a_name_is_measured_in_bytes(name: str) -> None:
+    check_heartbeat(ConsumerGroupHeartbeatRequest(group_id="g", member_id=name[:-1], member_epoch=1), 1, ())
+    too_long = "é" + name + "x" * (32_766 - len(name.encode()))
+    with pytest.raises(ApiError, match="too long"):
+        check_heartbeat(ConsumerGroupHeartbeatRequest(group_id="g", member_id=too_long, member_epoch=1), 1, ())
 
 
 def test_an_instance_id_may_be_as_long_as_kafkas_clients_allow() -> None:
