@@ -60,7 +60,10 @@ class LargeRequests:
         self._enqueue(request)
 
     def completed(self, request: Request) -> None:
-        """A request has been handled, which does not mean that it has its response. Others are ignored."""
+        """A request has been handled, which does not mean that it has its response: let the next one in.
+
+        Ignores a request that is not in progress, and looks for that without the lock: most requests are not large.
+        """
         if request not in self._in_progress:
             return
         with self._lock:

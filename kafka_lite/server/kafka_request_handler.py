@@ -155,7 +155,11 @@ class KafkaRequestHandler:
         """No-op: the pool wakes a handler through the channel, and any handler will do."""
 
     def handle(self, request: Request) -> Request | None:
-        """Handle one request. Return the pipelined request behind it if that may start now."""
+        """Handle one request. Return the pipelined request behind it if that may start now.
+
+        It is dequeued now. If handling it raises an Exception, its connection is closed, and nobody else is affected.
+        Its local time ends with the response if there is one by now, otherwise now, unless the apis have said when.
+        """
         request.request_dequeue_time_ms = self._time.hi_res_ms()
         try:
             self._apis.handle(request)

@@ -81,7 +81,10 @@ class InlineRequestHandler:
         request_channel.quick_handler = self.handle
 
     def handle(self, request: Request) -> Request | None:
-        """Handle a request and those pipelined behind it, up to the first that is not quick; returns that request."""
+        """Handle a request and those pipelined behind it, up to the first that is not quick; returns that request.
+
+        After ``shutdown`` has begun, none is handled any more. What is left is queued by the caller.
+        """
         left: Request | None = request
         self._at_work[request.processor] = True
         try:
