@@ -50,6 +50,8 @@ def test_features_are_seen_and_changed_by_kafkas_tool_as_by_ours(bootstrap: str)
             ("downgrade", "--feature", "share.version=1"),
             ("upgrade",),
             ("upgrade", "--feature", "share.version"),
+            ("version-mapping", "--release-version", "3.7.1"),
+            ("feature-dependencies", "--feature", "eligible.leader.replicas.version=1"),
         ):
             theirs, ours = kafkas.run(TOOL, *where, *arguments), our_tool("features", *where, *arguments)
             assert (theirs.code == 0) == (ours.code == 0), arguments

@@ -21,6 +21,7 @@ from kafka_lite.tools.admin.admin_channel import AdminChannel
 from kafka_lite.tools.admin.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.common.terminal import on_terminal, print_table
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
+from kafka_lite.tools.server import release_features
 
 NAME = "features"
 SUMMARY = "show the features that all brokers agree on, and upgrade, downgrade or disable them"
@@ -46,6 +47,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     disable = commands.add_parser("disable", help="turn features off: a downgrade to level 0")
     disable.add_argument("--feature", action="append", default=[], metavar="NAME", help="the feature")
     _add_switches(disable, with_unsafe=True)
+    mapping = commands.add_parser("version-mapping", help="show the levels that belong to a release of Kafka")
+    mapping.add_argument(
+        "--release-version",
+        metavar="VERSION",
+        help=f"from {release_features.VERSIONS[0]} on, by default {release_features.LATEST_PRODUCTION}",
+    )
+    dependencies = commands.add_parser("feature-dependencies", help="show which features a level needs")
+    dependencies.add_argument(
+        "--feature", action="append", required=True, metavar="NAME=LEVEL", help="for example metadata.version=5"
+    )
 
 
 def _add_switches(parser: argparse.ArgumentParser, *, with_unsafe: bool) -> None:
@@ -56,7 +67,10 @@ def _add_switches(parser: argparse.ArgumentParser, *, with_unsafe: bool) -> None
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Describe or update; returns 1 if an update failed."""
+    """Describe, update, or look up what is known of releases; returns 1 if an update failed."""
+    if options.command in _LOOK_UPS:
+        _LOOK_UPS[options.command](options)
+        return 0
     with admin_channel(options) as channel:
         if options.command == "describe":
             describe(channel)
@@ -66,6 +80,21 @@ def run(options: argparse.Namespace) -> int:
         if options.command != "upgrade":
             kind = UpgradeType.UNSAFE_DOWNGRADE if options.unsafe else UpgradeType.SAFE_DOWNGRADE
         return update(channel, options.command, levels, kind, dry_run=options.dry_run)
+
+
+def _map_version(options: argparse.Namespace) -> None:
+    for line in release_features.version_mapping(options.release_version):
+        print(line)
+
+
+def _show_dependencies(options: argparse.Namespace) -> None:
+    for given in options.feature:
+        for line in release_features.feature_dependencies(*_name_and_level(given)):
+            print(line)
+
+
+_LOOK_UPS = {"version-mapping": _map_version, "feature-dependencies": _show_dependencies}
+"""The commands that ask no broker, although Kafka's tool wants to be told one."""
 
 
 def describe(channel: AdminChannel) -> None:

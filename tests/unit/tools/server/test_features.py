@@ -92,6 +92,18 @@ def test_levels_go_up_and_down(tool: Tool) -> None:
     assert "FinalizedVersionLevel: 1" in str(tool("describe"))
 
 
+def test_what_belongs_to_a_release_is_looked_up_without_a_broker(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "admin_channel", lambda _options: pytest.fail("a broker was asked"))
+    assert tool("version-mapping", "--release-version", "4.0")[1][0] == "metadata.version=25 (4.0)"
+    assert tool("version-mapping")[1][0] == "metadata.version=27 (4.1-IV1)"
+    both = ("--feature", "group.version=1", "--feature", "share.version=1")
+    code, lines, _ = tool("feature-dependencies", *both)
+    assert (code, lines) == (0, ["group.version=1 has no dependencies.", "share.version=1 has no dependencies."])
+    code, lines, error = tool("feature-dependencies", "--feature", "group.version")
+    assert (code, lines) == (1, [])
+    assert "equals sign not found" in error
+
+
 def test_a_refusal_is_printed_for_every_feature(tool: Tool) -> None:
     code, lines, error = tool("upgrade", "--feature", "transaction.version=9", "--feature", "share.version=1")
     reason = (
