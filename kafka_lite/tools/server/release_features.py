@@ -80,7 +80,7 @@ def _version(release: str) -> str | None:
 
 
 def feature_dependencies(name: str, wanted: int) -> list[str]:
-    """The features that a level of a feature needs. Raises ToolError for a feature or a level that 4.1 does not have."""
+    """The features that a level of a feature needs. Raises ToolError for a feature or level that 4.1 does not have."""
     if name == METADATA_VERSION:
         version = _version_of_level(wanted)
         if version is None:
