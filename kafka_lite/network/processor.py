@@ -100,6 +100,7 @@ class Processor:
         self._security_protocol = security_protocol
         self._time = time
         self._request_channel = request_channel
+        self._new_responses = request_channel.response_queue(processor_id)
         self._quotas = connection_quotas
         self._unserved = unserved_requests
         self._new_connections: deque[tuple[socket.socket, str, int]] = deque()
@@ -202,6 +203,8 @@ class Processor:
 
     def _take_responses(self) -> None:
         """Queue each response after the unsent responses of its connection."""
+        if not self._new_responses:
+            return
         for response in self._request_channel.receive_responses(self.id):
             pipeline = self._pipelines.get(response.request.connection_id)
             if pipeline is None:

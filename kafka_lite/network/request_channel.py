@@ -242,6 +242,10 @@ class RequestChannel:
                 request.response_dequeue_time_ms = now_ms
         return responses
 
+    def response_queue(self, processor: int) -> deque[Response]:
+        """The queue of one processor, which looks several times per request whether it is empty."""
+        return self._responses[processor]
+
     @property
     def response_queue_size(self) -> int:
         """Responses that wait for their processors."""

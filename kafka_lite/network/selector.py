@@ -333,7 +333,7 @@ class Selector:
             channel.pause_reading()
             return
         channel.read(self._read_buffer)
-        while channel.reads_without_event and not channel.staged:
+        while not channel.staged and channel.reads_without_event:
             channel.read(self._read_buffer)
         if channel.staged:
             self._ready_receives[channel.id] = channel

@@ -83,6 +83,18 @@ def test_shutdown_releases_a_processor_that_waits_for_room() -> None:
     assert not processor.is_alive()
 
 
+def test_a_processor_sees_in_its_queue_whether_there_is_a_response() -> None:
+    channel = RequestChannel(2, 10)
+    queue = channel.response_queue(1)
+    channel.send_response(Response(request(1, processor=0)))
+    assert not queue
+    channel.send_response(Response(request(2, processor=1)))
+    assert [response.request.processor for response in queue] == [1]
+    channel.receive_responses(1)
+    assert not queue
+    assert channel.response_queue(0)
+
+
 def test_responses_go_to_the_processor_of_the_connection_and_wake_it() -> None:
     woken: list[int] = []
     channel = RequestChannel(2, 10)
