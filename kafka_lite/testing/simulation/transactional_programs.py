@@ -26,6 +26,8 @@ ABORTED_SHARE, FORGOTTEN_SHARE = 0.2, 0.03
 """How many transactions are aborted, and how many are left open for longer than the timeout before their commit."""
 OPEN_SHARE = 0.5
 """How many producers die in the middle of their last transaction."""
+FIRST_VERSION_SHARE = 0.4
+"""How many producers use transactions of the first version (KIP-890); with one id, both kinds take turns."""
 FENCED_S = 4.0
 """How long a producer waits on average before it comes back as another one."""
 ENDS_BACKOFF_S = 1.0
@@ -258,12 +260,21 @@ def _our_session(
     from kafka_lite.producer import KafkaProducer
 
     def new_client(producer: str) -> TransactionalClient:
-        return OurClient(KafkaProducer({
+        client = KafkaProducer({
             "bootstrap.servers": bootstrap, "client.id": producer, "transactional.id": transactional_id,
             "transaction.timeout.ms": TRANSACTION_TIMEOUT_MS, **PRODUCER_DEFAULTS, **configs,
-        }))  # fmt: skip
+        })  # fmt: skip
+        if random.Random(f"{producer} {time.monotonic_ns()}").random() < FIRST_VERSION_SHARE:
+            use_first_version(client)
+        return OurClient(client)
 
     return TransactionalSession(name, transactional_id, history, new_client)
+
+
+def use_first_version(producer: KafkaProducer) -> None:
+    """Let a producer that has not begun send the requests of librdkafka, whatever the cluster has finalized."""
+    assert producer._transactions is not None
+    producer._transactions._transaction_version = lambda: 1  # it has no key for that, as Java's has none
 
 
 def writer(bootstrap: str, name: str, load: TransactionalLoad, history: History, configs: Mapping[str, object]) -> None:
