@@ -43,7 +43,7 @@ PROBES = 3
 """So often at least is the small record produced beside an attack."""
 OVERRIDES = {"auto.create.topics.enable": "false", "group.share.enable": "true"}
 MEMBER = "AAAAAAAAQACAAAAAAAAAAQ"
-OF_MEMBERS = {
+OF_MEMBERS: dict[ApiKey, dict[str, object]] = {
     ApiKey.CONSUMER_GROUP_HEARTBEAT: {"group_id": "assigned", "rebalance_timeout_ms": 60_000},
     ApiKey.SHARE_GROUP_HEARTBEAT: {"group_id": "sharing"},
     ApiKey.SHARE_FETCH: {"group_id": "sharing", "max_bytes": 2**20, "max_records": 500, "batch_size": 500},

@@ -32,6 +32,7 @@ from kafka_lite.testing.simulation.mirror.workload import MirrorWorkload
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.scheduler import Owner, State, Task
 from kafka_lite.testing.simulation.secured.workload import SECURED, SecuredWorkload
+from kafka_lite.testing.simulation.shares.workload import ShareWorkload, share_properties
 from kafka_lite.testing.simulation.streams.drawing import Drawing
 from kafka_lite.testing.simulation.streams.drawn_workload import DrawnStreamsWorkload
 from kafka_lite.testing.simulation.streams.programs import TEXT
@@ -196,6 +197,20 @@ def modern_groups(world: World) -> Result:
     world.sleep(draw.uniform(0, UNDISTURBED_S))
     upgrading = world.in_background("upgrades", work.upgrade_members)
     return _end_of([upgrading, *(_begin(work, fault) for _, fault in world.suffered(drawn))], work, drawn)
+
+
+def share_groups(world: World) -> Result:
+    """Three brokers under drawn faults that overlap, and a share group (KIP-932): its members release some records and
+    are late with others, and leaders and share coordinators change."""
+    random, draw = world.random_for("faults"), world.random_for("shares")
+    drawn = draw_faults(random, CLUSTER, most=8, shortness=1.5)
+    _skew_clocks(world)
+    work = ShareWorkload(world, {**_drawn_properties(random, drawn), **share_properties(3)}, 3)
+    work.cluster.start()
+    _watch_invariants(work)
+    work.start_group(draw.randint(1, 3), draw.randint(1, 3))
+    world.sleep(draw.uniform(0, UNDISTURBED_S))
+    return _suffer_at_once(work, drawn)
 
 
 def growing_topics(world: World) -> Result:
@@ -402,6 +417,7 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "secured-three-brokers": secured_three_brokers,
     "growing-topics": growing_topics,
     "modern-groups": modern_groups,
+    "share-groups": share_groups,
     "flipped-bits": flipped_bits,
     "scarcity": scarcity,
     "scarcity-of-one-broker": scarcity_of_one_broker,
