@@ -3,6 +3,7 @@
 import pytest
 
 from kafka_learn.labs.rows import must_be_frame
+from pipeline.tuning.plans import exchanges, plan_text
 from pipeline.tuning.volume import into_files
 
 
@@ -21,8 +22,8 @@ def test_as_many_files_as_asked_for(spark, tmp_path):
 
 @pytest.mark.points(7, task=5)
 def test_the_work_before_stays_in_its_tasks(spark):
-    """Which task made each row"""
-    ids = spark.range(0, 900, 1, 6).selectExpr("id", "spark_partition_id() AS made_by")
-    tasks = {row["made_by"] for row in must_be_frame(into_files(ids, 1)).collect()}
-    assert tasks != {0}, "one task has made all rows: coalesce() takes the tasks away from the work before it, too"
-    assert tasks == set(range(6)), f"six tasks made the rows before, now they are {sorted(tasks)}"
+    """The plan for one file"""
+    plan = plan_text(must_be_frame(into_files(spark.range(0, 900, 1, 6), 1)))
+    assert "Coalesce" not in plan, "one task does all: coalesce() takes the tasks away from the work before it, too"
+    shuffles = len(exchanges(plan))
+    assert shuffles == 1, f"rows should move once, and they move {shuffles} times"
