@@ -69,4 +69,6 @@ def test_what_others_have_done(tmp_path, batch, rows):
         first(batch(("UA", "late"), first=2), 1)
     except CommitFailedError as refused:
         pytest.fail(f"Delta refuses a MERGE into an old version: read the table's version in each batch ({refused})")
-    assert rows(create_table(folder)) == {}, "batch 1 was done by another process, and UA is back"
+    assert rows(create_table(folder)) == {}, (
+        "batch 1 was done by another process, and UA is back: read the table's version in each batch"
+    )
