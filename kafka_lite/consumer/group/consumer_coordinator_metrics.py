@@ -20,8 +20,14 @@ GROUP = "consumer-coordinator-metrics"
 class GroupCoordinatorMetrics:
     """The metrics of a member of any group: joins, syncs, heartbeats and rebalances."""
 
-    def __init__(self, metrics: Metrics, group: str, last_heartbeat_ms: Callable[[], float]) -> None:
-        """``group`` is that of the metrics: ``consumer-coordinator-metrics``."""
+    join_latency: Sensor
+    sync_latency: Sensor
+    """Missing, like the one above, if the member sends neither JoinGroup nor SyncGroup."""
+
+    def __init__(
+        self, metrics: Metrics, group: str, last_heartbeat_ms: Callable[[], float], *, joins: bool = True
+    ) -> None:
+        """``group`` is that of the metrics: ``consumer-coordinator-metrics``. ``joins``: in a classic group."""
         self._metrics = metrics
         self._group = group
         self._rebalance_began_ms: float | None = None
@@ -30,15 +36,19 @@ class GroupCoordinatorMetrics:
         slowest = "The max time taken to receive a response to a heartbeat request"
         self._add(self.heartbeat_latency, "heartbeat-response-time-max", slowest, Max())
         self._add_meter(self.heartbeat_latency, "heartbeat", "heartbeats")
-        self.join_latency = self._latency("join-latency", "join-time", "a group rejoin")
-        self._add_meter(self.join_latency, "join", "group joins")
-        self.sync_latency = self._latency("sync-latency", "sync-time", "a group sync")
-        self._add_meter(self.sync_latency, "sync", "group syncs")
+        if joins:
+            self._add_join_sensors()
         self._add_rebalance_sensors()
         self._gauge(
             "last-heartbeat-seconds-ago", "The number of seconds since the last heartbeat; -1 before the first",
             lambda now_ms: _seconds_since(last_heartbeat_ms(), now_ms),
         )  # fmt: skip
+
+    def _add_join_sensors(self) -> None:
+        self.join_latency = self._latency("join-latency", "join-time", "a group rejoin")
+        self._add_meter(self.join_latency, "join", "group joins")
+        self.sync_latency = self._latency("sync-latency", "sync-time", "a group sync")
+        self._add_meter(self.sync_latency, "sync", "group syncs")
 
     def _add_rebalance_sensors(self) -> None:
         self._rebalance_latency = self._latency("rebalance-latency", "rebalance-latency", "a group to rebalance")
@@ -65,6 +75,12 @@ class GroupCoordinatorMetrics:
     def rebalance_fails(self, now_ms: float) -> None:
         """An attempt to join has failed."""
         self._failed_rebalances.record(1, now_ms)
+
+    def rebalance_is_lost(self, now_ms: float) -> None:
+        """The coordinator has refused the member. If it was taking over an assignment, that has failed."""
+        if self._rebalance_began_ms is not None:
+            self._rebalance_began_ms = None
+            self.rebalance_fails(now_ms)
 
     def _latency(self, sensor_name: str, name: str, of: str) -> Sensor:
         sensor = self._metrics.sensor(sensor_name)
@@ -96,9 +112,14 @@ class ConsumerCoordinatorMetrics(GroupCoordinatorMetrics):
     """``consumer-coordinator-metrics`` of one consumer."""
 
     def __init__(
-        self, metrics: Metrics, last_heartbeat_ms: Callable[[], float], assigned_partitions: Callable[[], int]
+        self,
+        metrics: Metrics,
+        last_heartbeat_ms: Callable[[], float],
+        assigned_partitions: Callable[[], int],
+        *,
+        joins: bool = True,
     ) -> None:
-        super().__init__(metrics, GROUP, last_heartbeat_ms)
+        super().__init__(metrics, GROUP, last_heartbeat_ms, joins=joins)
         self.commit_latency = self._latency("commit-latency", "commit-latency", "a commit request")
         self._add_meter(self.commit_latency, "commit", "commit calls")
         self.callback_latency = {

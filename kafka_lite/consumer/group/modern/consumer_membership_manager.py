@@ -82,7 +82,7 @@ class ConsumerMembershipManager(CommittingMember):
         self._metadata = metadata
         self._requests = HeartbeatRequestState(config.rebalance_timeout_ms, config.retry_backoff_ms)
         self.sensors = ConsumerCoordinatorMetrics(
-            metrics, lambda: self._requests.last_send_ms, lambda: len(subscriptions.assigned_partitions)
+            metrics, lambda: self._requests.last_send_ms, lambda: len(subscriptions.assigned_partitions), joins=False
         )
         backoff = Backoff(time, config.retry_backoff_ms)
         self.finder = CoordinatorLookup(config.group_id, client, self.lock, backoff, on_found=lambda: None)
@@ -114,7 +114,7 @@ class ConsumerMembershipManager(CommittingMember):
         )  # fmt: skip
         return HeartbeatRequestManager(
             self.membership, fields, self._requests, self.finder, self._client, self.lock,
-            self.sensors.heartbeat_latency, self._time,
+            self.sensors, self._time,
         )  # fmt: skip
 
     # ── the member ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -16,6 +16,7 @@ from kafka_lite.clients.request_future import DisconnectError, is_retriable
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import Time
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
+from kafka_lite.consumer.group.consumer_coordinator_metrics import GroupCoordinatorMetrics
 from kafka_lite.consumer.group.coordinator_lookup import CoordinatorLookup
 from kafka_lite.consumer.group.modern.heartbeat_errors import (
     CONSUMER_PROTOCOL_NOT_SUPPORTED,
@@ -27,7 +28,6 @@ from kafka_lite.consumer.group.modern.heartbeat_request_state import HeartbeatRe
 from kafka_lite.consumer.group.modern.heartbeat_state import REGEX_NEEDS_BROKERS_OF_4_0, HeartbeatState
 from kafka_lite.consumer.group.modern.member_state import MemberState
 from kafka_lite.consumer.group.modern.membership import Membership
-from kafka_lite.metrics.sensor import Sensor
 from kafka_lite.protocol.messages.api_68_consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 
 logger = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class HeartbeatRequestManager:
         finder: CoordinatorLookup,
         client: ConsumerNetworkClient,
         lock: threading.Condition,
-        latency: Sensor,
+        sensors: GroupCoordinatorMetrics,
         time: Time,
     ) -> None:
         self._membership = membership
@@ -57,7 +57,7 @@ class HeartbeatRequestManager:
         self._finder = finder
         self._client = client
         self._lock = lock
-        self._latency = latency
+        self._sensors = sensors
         self._time = time
         self.failure: ApiError | None = None
         """The error that the next poll raises."""
@@ -103,7 +103,7 @@ class HeartbeatRequestManager:
     # ── responses ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _on_response(self, client_response: ClientResponse, joins: int) -> None:
-        self._latency.record(client_response.request_latency_ms)
+        self._sensors.heartbeat_latency.record(client_response.request_latency_ms)
         response = cast(ConsumerGroupHeartbeatResponse, client_response.response)
         error = Errors.for_code(response.error_code)
         with self._lock:
@@ -126,6 +126,7 @@ class HeartbeatRequestManager:
             self._fields.reset()
             self._requests.failed(self._time.hi_res_ms())
             if not is_retriable(error):
+                self._sensors.rebalance_is_lost(self._time.hi_res_ms())
                 self._give_up(self._unsupported(error))
             self._tell_threads()
 
@@ -147,7 +148,10 @@ class HeartbeatRequestManager:
         self._fields.reset()
         self._requests.failed(self._time.hi_res_ms())
         exception = heartbeat_error(error, message, member.group_id, member.group_instance_id)
-        match reaction_to(error):
+        reaction = reaction_to(error)
+        if reaction not in (Reaction.RETRY, Reaction.FIND_COORDINATOR):
+            self._sensors.rebalance_is_lost(self._time.hi_res_ms())
+        match reaction:
             case Reaction.RETRY:
                 pass
             case Reaction.FIND_COORDINATOR:
@@ -167,6 +171,6 @@ class HeartbeatRequestManager:
     def _last_response(self, client_response: ClientResponse) -> None:
         response = cast(ConsumerGroupHeartbeatResponse, client_response.response)
         error = Errors.for_code(response.error_code)
-        self._latency.record(client_response.request_latency_ms)
+        self._sensors.heartbeat_latency.record(client_response.request_latency_ms)
         if error is not Errors.NONE:
             logger.info("Group %s: leaving failed: %s", self._membership.group_id, error.name)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 import pytest
 
-from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer, SubscriptionPattern
 from kafka_lite.consumer.consumer_errors import CommitFailedError
 from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
@@ -278,9 +280,50 @@ def test_a_heartbeat_thread_that_fails_is_heard_of(broker: ScriptedModernGroup, 
     assert manager(consumer)._heartbeat_thread is not thread
 
 
+def coordinator_metrics(consumer: KafkaConsumer) -> dict[str, float]:
+    return {name.name: metric.value for name, metric in consumer.metrics().items() if "coordinator" in name.group}
+
+
 def test_metrics_know_the_heartbeats_and_the_partitions(broker: ScriptedModernGroup, new_member: MemberFactory) -> None:
     consumer = new_member()
     reading(broker, consumer)
-    values = {name.name: metric.value for name, metric in consumer.metrics().items() if "coordinator" in name.group}
+    values = coordinator_metrics(consumer)
     assert (values["assigned-partitions"], values["rebalance-total"]) == (2, 1)
     assert values["heartbeat-total"] == 2
+    assert not [name for name in values if name.startswith(("join-", "sync-"))], "it sends no JoinGroup"
+
+
+class Refusing(Listener):
+    """Does not take over an assignment."""
+
+    def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:
+        raise ValueError(f"not {partitions}")
+
+
+def test_a_rebalance_fails_if_the_member_is_fenced_in_it(
+    broker: ScriptedModernGroup, new_member: MemberFactory, time: MockTime
+) -> None:
+    consumer = new_member()
+    broker.assign(t=[0, 1])
+    consumer.subscribe(["t"], Refusing())
+    with pytest.raises(KafkaError, match="User rebalance callback"):
+        poll(consumer, 6)
+    assert manager(consumer).state is S.RECONCILING
+    for error, failed in ((Errors.COORDINATOR_LOAD_IN_PROGRESS, 0), (Errors.FENCED_MEMBER_EPOCH, 1)):
+        broker.fail_next(HEARTBEAT, error)
+        time.sleep(INTERVAL_MS)
+        heartbeat_turns(consumer)
+        values = coordinator_metrics(consumer)
+        assert (values["failed-rebalance-total"], values["rebalance-total"]) == (failed, 0), error
+
+
+def test_a_member_that_is_fenced_while_it_reads_has_failed_no_rebalance(
+    broker: ScriptedModernGroup, new_member: MemberFactory, time: MockTime
+) -> None:
+    consumer = new_member()
+    reading(broker, consumer)
+    broker.fail_next(HEARTBEAT, Errors.FENCED_MEMBER_EPOCH)
+    time.sleep(INTERVAL_MS)
+    heartbeat_turns(consumer)
+    assert manager(consumer).state is S.FENCED
+    assert coordinator_metrics(consumer)["failed-rebalance-total"] == 0
