@@ -47,7 +47,7 @@ def level(version: str) -> int:
 
 
 FEATURES: Final = (
-    ReleaseFeature("kraft.version", ("3.9-IV0",)),
+    ReleaseFeature("kraft.version", ("3.9-IV0",), {1: {METADATA_VERSION: level("3.9-IV0")}}),
     ReleaseFeature(TRANSACTION_VERSION, ("4.0-IV2", "4.0-IV2")),
     ReleaseFeature(GROUP_VERSION, ("4.0-IV0",)),
     ReleaseFeature("eligible.leader.replicas.version", ("4.1-IV0",), {1: {METADATA_VERSION: level("4.0-IV1")}}),

@@ -67,6 +67,10 @@ def test_dependencies() -> None:
         "eligible.leader.replicas.version=1 requires:",
         "    metadata.version=23 (4.0-IV1)",
     ]
+    assert feature_dependencies("kraft.version", 1) == [
+        "kraft.version=1 requires:",
+        "    metadata.version=21 (3.9-IV0)",
+    ]
 
 
 @pytest.mark.parametrize(
