@@ -225,7 +225,7 @@ def log_of(read: Callable[..., object] | None = None, **config: object) -> Simpl
 def partition_data(apis: Apis, version: int, records: FileMessageSetSlice, high_watermark: int = 50) -> Any:
     apis.handle(ApiKey.FETCH, version, fetch())
     result = LogReadResult(Errors.NONE, high_watermark, 0, LogOffsetMetadata(3), records)
-    return respond(apis, (TP, result)).responses[0].partitions[0]
+    return respond(apis, (TopicPartition("t", 5), result)).responses[0].partitions[0]
 
 
 @pytest.mark.parametrize(("version", "magic"), [(1, 0), (2, 1), (3, 1)])
@@ -244,7 +244,7 @@ def test_a_topic_may_forbid_conversion(apis: Apis, monkeypatch: pytest.MonkeyPat
     apis.replicas.partition = SimpleNamespace(log=log_of(message_downconversion_enable=False))
     data = partition_data(apis, 3, Records(2))
     assert (data.partition_index, data.error_code, data.high_watermark, calls) == (
-        0, Errors.UNSUPPORTED_VERSION.code, -1, [],
+        5, Errors.UNSUPPORTED_VERSION.code, -1, [],
     )  # fmt: skip
 
 
