@@ -32,6 +32,8 @@ _MANY = 5
 """A paragraph that stands in so many documents says how the site is used: "No answer yet: write it …"."""
 _CLASS_INDEX = re.compile(r"(?:zh/)?book/classes(?:-\w-to-\w)?/")
 _CLASS_NAME = re.compile(r"<code>\w+</code>")
+_LISTS_OF_PAGES = re.compile(r"(?:zh/)?book/(?:(?:path|course)/)?#.*")
+"""Contents, path and course plans: each title in their tables is that of another page, which is to be found."""
 _PUNCTUATION = r"|[·→←…“”‘’，。：；？！、（）《》]+"
 _SINGLE_CHARACTERS = rf"|(?<={_CUT})(?:[\u4e00-\u9fff]{_CUT})+"
 """Chinese words of one character: 的, 在, 是."""
@@ -85,6 +87,8 @@ def _searched_text(doc: dict[str, Any], blocks: Counter[str]) -> str:
     if _CLASS_INDEX.fullmatch(doc["location"]):
         return " ".join(dict.fromkeys(_CLASS_NAME.findall(doc["text"])))
     text = _STEP.sub("", _CODE.sub("", doc["text"]))
+    if _LISTS_OF_PAGES.fullmatch(doc["location"]):
+        text = " ".join(found[0] for found in _BLOCK.finditer(text))
     return _BLOCK.sub(lambda found: "" if blocks[found[0]] >= _MANY else found[0], text)
 
 

@@ -79,6 +79,15 @@ def test_what_stands_on_many_pages_is_found_on_none() -> None:
     assert texts == [own, "", "", "", ""]
 
 
+def test_tables_of_other_pages_titles_are_left_out() -> None:
+    table = "2.1.1 Sending <code>producer.sender</code> 30 minutes <p>For a weekend.</p> 2.1.2 Selecting"
+    docs = [doc(f"{page}#part-1", table) for page in ("book/", "book/path/", "zh/book/course/", "book/ch02/sending/")]
+    parts = divided({**INDEX, "docs": docs}, TERMS)
+    texts = {each["location"]: each["text"] for part in parts.values() for each in part["docs"]}
+    assert texts.pop("book/ch02/sending/#part-1") == table
+    assert set(texts.values()) == {"<p>For a weekend.</p>"}
+
+
 def test_the_index_of_classes_has_their_names_and_a_recorded_run_has_no_steps() -> None:
     rows = "<code>Header</code>1.1: api/Header.java <code>connect/headers.py</code>:16 <code>Header</code>"
     steps = "<p>Seen:</p><li>caller → pool: append(A) (caller, 0.20 ms)</li>"
