@@ -305,12 +305,9 @@ class Sender(ShutdownableThread):
         """End one batch, or send it once more.
 
         It succeeds without an error, and as a duplicate if it has a sequence number: an earlier attempt was appended.
-        With an error, a batch that was given up in flight is forgotten. One of several records that is too large is
-        split. One that can be retried goes back into the accumulator, and the metrics count its records as retried.
-        Any other fails.
-
-        Afterwards, whatever became of it: an error of ``INVALID_METADATA`` requests an update of the metadata, and if
-        the order is guaranteed, the next batch of the partition may be drained.
+        With an error, a batch that was given up in flight is forgotten, one of several records that is too large is
+        split, one that can be retried goes back (counted as retried), and any other fails. In each case an error of
+        ``INVALID_METADATA`` requests an update, and the next batch may be drained if the order is guaranteed.
         """
         error = Errors.for_code(outcome.error_code)
         if error is Errors.NONE or (error is Errors.DUPLICATE_SEQUENCE_NUMBER and batch.has_sequence):
@@ -334,11 +331,8 @@ class Sender(ShutdownableThread):
             self._accumulator.unmute_partition(batch.topic_partition)
 
     def _can_retry(self, batch: ProducerBatch, error: Errors, now_ms: float) -> bool:
-        """Whether a batch that has failed with ``error`` may be sent once more.
-
-        Not after ``delivery.timeout.ms``, nor after ``retries`` attempts to send it again. Before that, if the error is
-        a retriable one, or if a transaction manager says that this batch can be retried after this error.
-        """
+        """Whether a batch that has failed may be sent once more: in time, with ``retries`` left, if the error is
+        retriable or a transaction manager says that this batch can be retried after it."""
         if batch.has_reached_delivery_timeout(self._delivery_timeout_ms, now_ms) or batch.attempts >= self._retries:
             return False
         return error.retriable or (self._transactions is not None and self._transactions.can_retry(batch, error))
