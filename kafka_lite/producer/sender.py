@@ -331,8 +331,11 @@ class Sender(ShutdownableThread):
             self._accumulator.unmute_partition(batch.topic_partition)
 
     def _can_retry(self, batch: ProducerBatch, error: Errors, now_ms: float) -> bool:
-        """Whether a batch that has failed may be sent once more: in time, with ``retries`` left, if the error is
-        retriable or a transaction manager says that this batch can be retried after it."""
+        """Whether a batch that has failed with ``error`` may be sent once more.
+
+        In time and with ``retries`` left: if the error is retriable, or if a transaction manager says that this batch
+        can be retried after it.
+        """
         if batch.has_reached_delivery_timeout(self._delivery_timeout_ms, now_ms) or batch.attempts >= self._retries:
             return False
         return error.retriable or (self._transactions is not None and self._transactions.can_retry(batch, error))

@@ -70,7 +70,7 @@ def until(selector: Selector, done: Callable[[], object], polls: int = 500) -> N
 
 
 def is_readable(sock: socket.socket) -> bool:
-    """Waits until there is something to read, or the end; not by ``select.select``, which has only 1,024 descriptors."""
+    """Waits until there is something to read, or the end. (``select.select`` has only 1,024 descriptors.)"""
     poller = select.poll()
     poller.register(sock, select.POLLIN)
     return bool(poller.poll(patient_s(30) * 1000))
