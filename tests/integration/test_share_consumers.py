@@ -10,8 +10,10 @@ import pytest
 
 from kafka_lite.consumer import AcknowledgeType, KafkaShareConsumer
 from kafka_lite.consumer.share.share_in_flight_batch import ShareConsumerRecord
+from kafka_lite.metrics.metric_name import ObjectNamePattern
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.testing.cluster import Cluster
+from tests.integration.test_metrics import ATTRIBUTES, OF_SHARE_GROUPS
 from tests.support.patience import patient_s
 
 PARTITIONS = 3
@@ -71,6 +73,21 @@ def test_members_divide_the_records_of_a_topic(cluster: Cluster) -> None:
         delivered = poll_for([first, second], 120)
         assert Counter(record.value for record in delivered) == {b"%d" % number: 1 for number in range(120)}
         assert {record.delivery_count for record in delivered} == {1}
+
+
+def test_a_group_and_the_leaders_of_its_partitions_have_the_declared_beans(cluster: Cluster) -> None:
+    cluster.create_topic("measured", partitions=PARTITIONS)
+    with member(cluster, "measured") as consumer:
+        produce(cluster, "measured", 0, 6)
+        assert len(poll_for([consumer], 6)) == 6
+        beans = {
+            name: found for broker in cluster.brokers for name, found in broker.server.metrics.beans.query().items()
+        }
+        for declared in OF_SHARE_GROUPS:
+            pattern = ObjectNamePattern.parse(declared.pattern.replace("group=*", "group=g-measured"))
+            attributes = [set(beans[name]) for name in beans if pattern.matches(name)]
+            assert attributes, pattern
+            assert attributes[0] == ATTRIBUTES[declared.kind], pattern
 
 
 def test_what_is_released_comes_again_until_it_is_given_up(cluster: Cluster) -> None:

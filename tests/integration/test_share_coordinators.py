@@ -86,14 +86,14 @@ def test_states_outlive_their_coordinators(cluster: Cluster) -> None:
         alive = next(broker for broker in cluster.brokers if broker.is_running)
 
         def is_known() -> bool:
-            leader = alive.server.share.coordinator_of(key)
+            leader = alive.server.share.coordination().coordinator_of(key)
             found.extend([] if leader is None else [leader])
             return bool(found)
 
         eventually(is_known)
         return cluster.brokers[found[-1]]
 
-    persister = cluster.brokers[0].server.share.persister
+    persister = cluster.brokers[0].server.share.persister()
     assert initialize(persister, partitions) == [Errors.NONE] * PARTITIONS
     cluster.wait_for_isr(SHARE_GROUP_STATE_TOPIC_NAME)
     for offset in range(10):
@@ -101,7 +101,7 @@ def test_states_outlive_their_coordinators(cluster: Cluster) -> None:
 
     dead = coordinator()
     dead.kill()
-    survivor = next(broker for broker in cluster.brokers if broker is not dead).server.share.persister
+    survivor = next(broker for broker in cluster.brokers if broker is not dead).server.share.persister()
     for offset in range(10, 20):
         assert acknowledge(survivor, first, offset) is Errors.NONE
     state = wait(lambda respond: survivor.read_state(GROUP, {first: 5}, respond))[first]
@@ -114,9 +114,9 @@ def test_states_outlive_their_coordinators(cluster: Cluster) -> None:
     cluster.wait_for_isr(SHARE_GROUP_STATE_TOPIC_NAME, brokers=cluster.brokers)
 
     for broker in cluster.brokers:
-        assert acknowledge(broker.server.share.persister, first, 20) is Errors.FENCED_LEADER_EPOCH
+        assert acknowledge(broker.server.share.persister(), first, 20) is Errors.FENCED_LEADER_EPOCH
         summaries = wait(
-            lambda respond, broker=broker: broker.server.share.persister.read_summary(  # type: ignore[misc]
+            lambda respond, broker=broker: broker.server.share.persister().read_summary(  # type: ignore[misc]
                 GROUP, dict.fromkeys(partitions, -1), respond
             )
         )
@@ -129,11 +129,13 @@ def test_the_state_of_a_deleted_topic_is_forgotten(cluster: Cluster) -> None:
     topic_id = cluster.brokers[0].server.metadata_cache.topic_id("short-lived")
     assert topic_id is not None
     partition = TopicIdPartition(topic_id, 0)
-    assert initialize(cluster.brokers[1].server.share.persister, [partition]) == [Errors.NONE]
+    assert initialize(cluster.brokers[1].server.share.persister(), [partition]) == [Errors.NONE]
     key = SharePartitionKey(GROUP, *partition)
 
     def is_known() -> bool:
-        shards = [shard for broker in cluster.brokers for shard in broker.server.share.coordinator.shards()]
+        shards = [
+            shard for broker in cluster.brokers for shard in broker.server.share.coordination().coordinator.shards()
+        ]
         return any(key in shard for shard in shards)
 
     assert is_known()

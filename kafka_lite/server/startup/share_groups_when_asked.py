@@ -55,7 +55,8 @@ class LateShareCoordination:
             made.coordinator.startup(self._num_partitions)
             return made
 
-        self._coordination = MadeWhenAsked(make)
+        self.coordination = MadeWhenAsked(make)
+        """Calling it returns what is made late."""
 
     def startup(self, zk_client: KafkaZkClient) -> None:
         """An existing topic ``__share_group_state`` determines the number of its partitions."""
@@ -65,30 +66,30 @@ class LateShareCoordination:
 
     def shutdown(self) -> None:
         """Stop asking and serving."""
-        if self._coordination.made is not None:
-            self._coordination.made.shutdown()
+        if self.coordination.made is not None:
+            self.coordination.made.shutdown()
 
     def persister(self) -> Persister:
         """The keeper of the states of share groups."""
-        return self._coordination().persister
+        return self.coordination().persister
 
     def on_election(self, partition: int, leader_epoch: int) -> None:
         """This broker leads a partition of the topic."""
-        self._coordination().coordinator.on_election(partition, leader_epoch)
+        self.coordination().coordinator.on_election(partition, leader_epoch)
 
     def on_resignation(self, partition: int, leader_epoch: int | None) -> None:
         """Another broker leads it, or none."""
-        if self._coordination.made is not None:
-            self._coordination.made.coordinator.on_resignation(partition, leader_epoch)
+        if self.coordination.made is not None:
+            self.coordination.made.coordinator.on_resignation(partition, leader_epoch)
 
     def on_topics_deleted(self, topic_ids: Collection[UUID]) -> None:
         """Forget the state of these topics."""
-        if self._coordination.made is not None:
-            self._coordination.made.coordinator.on_topics_deleted(topic_ids)
+        if self.coordination.made is not None:
+            self.coordination.made.coordinator.on_topics_deleted(topic_ids)
 
     def share_state_apis(self) -> ShareStateApis:
         """Handlers of requests to the coordinator."""
-        return self._coordination().share_state_apis()
+        return self.coordination().share_state_apis()
 
 
 def share_handlers(
