@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from unittest.mock import MagicMock
+
+import pytest
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
@@ -60,8 +62,14 @@ class Coordination:
             listener(group)
 
 
-def test_what_serves_share_groups_is_made_for_the_first_of_them() -> None:
-    coordination = Coordination()
+@pytest.fixture
+def coordination() -> Iterator[Coordination]:
+    made = Coordination()
+    yield made
+    made.parts.shutdown()  # its reapers would never wait, with a clock of the test
+
+
+def test_what_serves_share_groups_is_made_for_the_first_of_them(coordination: Coordination) -> None:
     coordination.load(GroupMetadata("classic", MockTime()))
     assert coordination.asked == []
     shared = GroupMetadata("shared", MockTime())
@@ -72,8 +80,8 @@ def test_what_serves_share_groups_is_made_for_the_first_of_them() -> None:
     assert coordination.parts.share_group_offset_apis().handle_describe
 
 
-def test_deleting_groups_asks_what_serves_share_groups_only_for_share_groups() -> None:
-    coordination, told = Coordination(), list[Mapping[str, Errors]]()
+def test_deleting_groups_asks_what_serves_share_groups_only_for_share_groups(coordination: Coordination) -> None:
+    told = list[Mapping[str, Errors]]()
     apis = coordination.parts.group_apis()
     groups = coordination.parts.group_manager
     groups.get_or_create_group("classic")

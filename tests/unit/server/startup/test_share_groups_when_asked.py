@@ -67,11 +67,13 @@ def test_the_first_election_makes_it_with_the_partitions_of_the_topic(
 def test_what_is_made_hears_of_partitions_and_topics(made: list[ShareCoordination]) -> None:
     share = late(1)
     share.persister()
-    coordinator = made[0].coordinator = MagicMock()
+    real, coordinator = made[0].coordinator, MagicMock()
+    made[0].coordinator = coordinator
     share.on_resignation(0, None)
     share.on_topics_deleted({UUID(int=9)})
     coordinator.on_resignation.assert_called_once_with(0, None)
     coordinator.on_topics_deleted.assert_called_once_with({UUID(int=9)})
+    made[0].coordinator = real  # its thread never waits, with the clock of a test
     share.shutdown()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID
 
@@ -19,10 +20,11 @@ NONE = Errors.NONE
 
 
 @pytest.fixture
-def leader(tmp_path: Path) -> ShareLeader:
+def leader(tmp_path: Path) -> Iterator[ShareLeader]:
     made = ShareLeader(tmp_path)
     made.broker.produce(TP, 3)
-    return made
+    yield made
+    made.broker.replicas.shutdown()
 
 
 def test_a_fetch_acknowledges_what_came_before(leader: ShareLeader) -> None:
