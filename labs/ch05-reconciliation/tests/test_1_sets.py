@@ -7,7 +7,7 @@ from kafka_lite.coordinator.group.modern import topic_partitions
 
 @pytest.mark.points(5, task=1)
 def test_without(topics):
-    """without: of two topics, and of one that the others do not have"""
+    """without: two topics, of which the other side has one"""
     one, other = topics
     left = topic_partitions.without({one: frozenset({0, 1, 2}), other: frozenset({0})}, {one: frozenset({1, 7})})
     expected = {one: frozenset({0, 2}), other: frozenset({0})}
@@ -18,7 +18,7 @@ def test_without(topics):
 
 @pytest.mark.points(5, task=1)
 def test_common(topics):
-    """common: of two topics, and of one that the others do not have"""
+    """common: two topics, of which the other side has one"""
     one, other = topics
     both = topic_partitions.common({one: frozenset({0, 1, 2}), other: frozenset({0})}, {one: frozenset({1, 7})})
     assert both == {one: frozenset({1})}, f"both have partition 1 of one topic, and nothing of the other; yours: {both}"
