@@ -44,6 +44,7 @@ from kafka_lite.server.apis.sasl_apis import SaslApis
 from kafka_lite.server.apis.telemetry_apis import TelemetryApis
 from kafka_lite.server.apis.transaction_apis import TransactionApis
 from kafka_lite.server.apis.txn_marker_apis import TxnMarkerApis
+from kafka_lite.server.auth.consumer_group_switch import OF_CONSUMER_GROUPS
 from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
 from kafka_lite.server.responses.long_responses import LongResponses
 
@@ -134,12 +135,9 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.DELETE_SHARE_GROUP_OFFSETS: ApiRange(0, 0),
 }
 
-OF_CONSUMER_GROUPS = frozenset({ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CONSUMER_GROUP_DESCRIBE})
-"""Requests that are not advertised if ``group.coordinator.rebalance.protocols`` does not have ``consumer``."""
-
 
 def served_versions(*, consumer_groups: bool) -> dict[ApiKey, ApiRange]:
-    """The versions to advertise."""
+    """The versions to advertise, by whether ``group.coordinator.rebalance.protocols`` has ``consumer``."""
     left_out = frozenset() if consumer_groups else OF_CONSUMER_GROUPS
     return {api_key: served for api_key, served in SERVED_VERSIONS.items() if api_key not in left_out}
 

@@ -29,8 +29,8 @@ from kafka_lite.protocol.messages.api_31_delete_acls import DeleteAclsFilter, De
 from kafka_lite.security.authorizer.acl_binding import AclOperation, AclPermissionType
 from kafka_lite.security.authorizer.resource_pattern import PatternType, ResourceType
 from kafka_lite.security.channel_builders import client_channel_builder
+from kafka_lite.server.auth.consumer_group_switch import OF_CONSUMER_GROUPS
 from kafka_lite.server.broker_process import free_port
-from kafka_lite.server.kafka_apis import OF_CONSUMER_GROUPS
 from kafka_lite.testing.cluster import Cluster
 from tests.support.acl_answers import FILTERED, answer
 from tests.support.acl_matrix import AUTHORIZATION_ERRORS, CASES, GROUP, Case, error_codes

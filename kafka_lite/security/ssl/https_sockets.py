@@ -19,9 +19,9 @@ import logging
 import socket
 import ssl
 from collections.abc import Mapping
-from typing import Any
 
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Type, ValidString
+from kafka_lite.common.security.prefixed_configs import values_with_prefix_override
 from kafka_lite.security.ssl.ssl_factory import SslFactory
 
 logger = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ class HttpsSockets:
 
         Raises ConfigError, which names the key.
         """
-        self._values = _values(original, prefix)
+        self._values = values_with_prefix_override(_KEYS.parse(original), original, prefix, _KEYS.keys)
         self._factory = SslFactory(self._values, server=True)
 
     def wrap(self, sock: socket.socket) -> ssl.SSLSocket:
@@ -67,14 +67,3 @@ class HttpsSockets:
             except ConfigError as error:
                 logger.error("Still using the former keys and certificates: %s", error)
         return self._factory.context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
-
-
-def _values(original: Mapping[str, object], prefix: str) -> dict[str, Any]:
-    values = _KEYS.parse({name: original[name] for name in _KEYS.keys if name in original})
-    for name, key in _KEYS.keys.items():
-        if prefix + name in original:
-            try:
-                values[name] = key.parse(original[prefix + name])
-            except ConfigError as error:
-                raise ConfigError(prefix + name, original[prefix + name], str(error).partition(": ")[2]) from None
-    return values

@@ -15,8 +15,10 @@ OF_CONSUMER_GROUPS = frozenset({ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CONSUMER
 
 
 class ConsumerGroupSwitch:
-    """They are on if ``group.coordinator.rebalance.protocols`` has ``consumer``, and the cluster has finalized
-    ``group.version`` 1, which a broker learns while it runs. A new cluster begins with that."""
+    """Needs ``consumer`` in ``group.coordinator.rebalance.protocols``, and ``group.version`` 1 finalized.
+
+    A new cluster begins with that level; a broker hears of a change while it runs.
+    """
 
     apis = OF_CONSUMER_GROUPS
 

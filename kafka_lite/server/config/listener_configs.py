@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.security.prefixed_configs import values_with_prefix_override
 from kafka_lite.server.config.security_configs import SECURITY_CONFIGS
 from kafka_lite.server.config.socket_server_configs import SOCKET_SERVER_CONFIGS
 
@@ -53,11 +53,5 @@ def listener_values(
     if mechanism is not None:
         prefixes.append(f"{prefixes[0]}{mechanism.lower()}.")
     for prefix in prefixes:
-        for name, key in _LISTENER_KEYS.items():
-            if prefix + name in original:
-                try:
-                    found[name] = key.parse(original[prefix + name])
-                except ConfigError as error:
-                    shown = "[hidden]" if key.is_sensitive else original[prefix + name]
-                    raise ConfigError(prefix + name, shown, str(error).partition(": ")[2]) from None
+        found = values_with_prefix_override(found, original, prefix, _LISTENER_KEYS)
     return found

@@ -14,8 +14,8 @@ import urllib.request
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote, urlsplit
 
-from kafka_lite.clients.admin_client import ADMIN_CONFIG
-from kafka_lite.clients.bootstrap_servers import BOOTSTRAP_SERVERS, parse_bootstrap_servers
+from kafka_lite.clients.bootstrap_servers import parse_bootstrap_servers
+from kafka_lite.security.channel_builders import CLIENT_SECURITY_CONFIG
 from kafka_lite.security.ssl.ssl_factory import SslFactory
 from kafka_lite.tools.admin.command_config import NO_CONFIGS, command_configs
 from kafka_lite.tools.common.tool_errors import ToolError
@@ -45,9 +45,9 @@ def add_endpoint_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def find_endpoint(options: argparse.Namespace, brokers: RunningBrokers | None = None) -> BrokerBeans:
-    """The endpoint of the broker that the options name, by TLS as in their ``--command-config``.
+    """The endpoint of the broker that the options name. An ``https`` one is read with the keys of ``--command-config``.
 
-    Raises ToolError, which says what to do, ConfigError, OSError.
+    Raises ToolError, which says what to do; ConfigError or OSError for that file.
     """
     if options.metrics_url:
         return BrokerBeans(_checked(options.metrics_url), command_configs(options))
@@ -97,8 +97,7 @@ class BrokerBeans:
         self.url = url
         self._tls = None
         if urlsplit(url).scheme == "https":
-            values = ADMIN_CONFIG.parse({**configs, BOOTSTRAP_SERVERS: urlsplit(url).netloc})
-            self._tls = SslFactory(values, server=False).context
+            self._tls = SslFactory(CLIENT_SECURITY_CONFIG.parse(configs), server=False).context
 
     def read(self, pattern: str | None = None) -> Beans:
         """Read all beans, or those whose names match. Raises ToolError if the endpoint does not respond."""

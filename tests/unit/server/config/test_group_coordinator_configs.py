@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kafka_lite.common.config_def import ConfigError
-from kafka_lite.server.kafka_apis import OF_CONSUMER_GROUPS, SERVED_VERSIONS, served_versions
+from kafka_lite.server.auth.consumer_group_switch import OF_CONSUMER_GROUPS
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS, served_versions
 from kafka_lite.server.kafka_config import KafkaConfig
 
 
